@@ -29,7 +29,7 @@ const FOLDERS = {
       "hooks",
       "channels/.*inbound.ts",
       "gmail/.*mailboxStatus.ts",
-      "dashboard/(.*paths|firstReads).ts",
+      "dashboard/(.*paths|firstReads|firstContent).ts",
     ],
     "api and workers never import each other: their contract is the documents and the queue definitions.",
   ],

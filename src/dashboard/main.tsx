@@ -10,4 +10,6 @@ followLinks();
 followLoginChanges();
 startClock();
 if (!access.value) void readAccess();
-render(<App />, document.getElementById("page") as HTMLElement);
+const page = document.getElementById("page") as HTMLElement;
+page.replaceChildren(); // the first content, which came with the document
+render(<App />, page);

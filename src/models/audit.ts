@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
-import type { Clock } from "../shared/clock.ts";
 import { AuditAction, type AuditEntry } from "../wire/audit.ts";
-import type { Documents } from "./db/documents.ts";
 import * as f from "./db/fields.ts";
 import { createdWithin, readNewest } from "./db/newestFirst.ts";
+import { Store } from "./db/store.ts";
 
 /** An entry of the audit log. It has no bodies and no secrets. */
 export const AuditDoc = f.object({
@@ -46,15 +45,7 @@ const MAX_TARGET_CHARS = 4_096;
 /** Maximum entries that one call deletes. */
 const BATCH_SIZE = 500;
 
-export class AuditLog {
-  readonly collection: Documents<AuditDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<AuditDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-  }
-
+export class AuditLog extends Store<AuditDoc> {
   /** Adds an entry. @returns its id @throws AppError unavailable */
   async add(
     caller: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
@@ -64,7 +55,7 @@ export class AuditLog {
     const _id = randomUUID();
     const { actor, address, requestId, serviceRequestId } = caller;
     const stored = target?.slice(0, MAX_TARGET_CHARS).toWellFormed() ?? null;
-    const createdAt = this.#clock.now();
+    const createdAt = this.clock.now();
     await this.collection.insertOne({
       _id,
       createdAt,

@@ -23,7 +23,7 @@ import { hookRequestSchema } from "./intake/hookRequest.ts";
 import { jobSchema } from "./jobs/job.ts";
 import { logChunkSchema, logSizeSchema } from "./jobs/log/logChunk.ts";
 import { payloadSchema } from "./jobs/payloads/payloads.ts";
-import { alertSchema } from "./notifications/alerts.ts";
+import { alertSchema } from "./notifications/alert.ts";
 import { expectationSchema } from "./notifications/expectation.ts";
 import { lastScanSchema } from "./notifications/lastScan.ts";
 import { liveMessageSchema } from "./notifications/liveMessage.ts";

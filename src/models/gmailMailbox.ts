@@ -1,7 +1,6 @@
-import type { Clock } from "../shared/clock.ts";
-import type { Documents } from "./db/documents.ts";
 import * as f from "./db/fields.ts";
 import { isHeld, RecordLease, StoredLease } from "./db/lease.ts";
+import { Store } from "./db/store.ts";
 
 /** The parts of a listener: `mails` lists and fetches mails, `notices` pulls notifications, `watch` subscribes to them. */
 export const MAILBOX_PARTS = ["mails", "notices", "watch"] as const;
@@ -76,16 +75,8 @@ type MailboxChange = Pick<
   "cursor" | "oldUntil" | "listedAt" | "lastMailAt" | "lastNoticeAt" | "watch" | "lastError"
 >;
 
-export class GmailMailboxes {
-  readonly collection: Documents<MailboxDoc>;
-  readonly #lease: RecordLease<MailboxDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<MailboxDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#lease = new RecordLease(collection, "lease");
-    this.#clock = clock;
-  }
+export class GmailMailboxes extends Store<MailboxDoc> {
+  readonly #lease = new RecordLease(this.collection, "lease");
 
   /** Reads the record of a mailbox, or null if no listener has started for it. @throws AppError unavailable */
   find(account: string): Promise<MailboxDoc | null> {
@@ -94,7 +85,7 @@ export class GmailMailboxes {
 
   /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
   acquire(account: string, holder: { token: string; holder: string }, forMs: number): Promise<boolean> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const lease: NonNullable<MailboxDoc["lease"]> = { ...holder, until: new Date(now.getTime() + forMs) };
     const tooLong = { "lease.until": { $gt: new Date(now.getTime() + MAX_LEASE_MS) } };
     const change = { $setOnInsert: NEW };
@@ -129,7 +120,7 @@ export class GmailMailboxes {
    * @throws AppError unavailable
    */
   updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
-    const lastError = fault && { at: this.#clock.now(), reason: fault.reason };
+    const lastError = fault && { at: this.clock.now(), reason: fault.reason };
     const change = { [`faults.${part}`]: fault, ...(lastError && { lastError }) };
     return this.#lease.updateHeld(account.toLowerCase(), token, change);
   }

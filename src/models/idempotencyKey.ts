@@ -1,12 +1,11 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { Batcher, EQUAL_WEIGHTS } from "../shared/batcher.ts";
-import type { Clock } from "../shared/clock.ts";
 import { AppError } from "../shared/errors.ts";
 import { toJson } from "../shared/text/json.ts";
-import type { Documents } from "./db/documents.ts";
 import * as f from "./db/fields.ts";
 import { isDuplicateKey } from "./db/mongoErrors.ts";
 import { retryUpsert } from "./db/retry.ts";
+import { Store } from "./db/store.ts";
 
 /** How long a key refers to its first request. */
 const LIFETIME_SECONDS = 86_400;
@@ -28,20 +27,12 @@ export const idempotencyKeySchema = f
 /** The document that holds the secret of `deriveId`. It has no `createdAt`, so that it never expires. */
 const SECRET = "secret";
 
-export class IdempotencyKeys {
-  readonly collection: Documents<IdempotencyKeyDoc>;
-  readonly #clock: Clock;
-  readonly #reader: Batcher<string, IdempotencyKeyDoc | null>;
+export class IdempotencyKeys extends Store<IdempotencyKeyDoc> {
+  readonly #reader = new Batcher<string, IdempotencyKeyDoc | null>(async (ids) => {
+    const found = new Map((await this.collection.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
+    return ids.map((id) => found.get(id) ?? null);
+  }, EQUAL_WEIGHTS);
   #secret: Promise<string> | undefined;
-
-  constructor(collection: Documents<IdempotencyKeyDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-    this.#reader = new Batcher(async (ids) => {
-      const found = new Map((await collection.find({ _id: { $in: [...ids] } })).map((doc) => [doc._id, doc]));
-      return ids.map((id) => found.get(id) ?? null);
-    }, EQUAL_WEIGHTS);
-  }
 
   /** Returns the record of a key, or null if there is none. @throws AppError unavailable */
   find(key: string): Promise<IdempotencyKeyDoc | null> {
@@ -61,7 +52,7 @@ export class IdempotencyKeys {
   ): Promise<T> {
     const fingerprint = fingerprintOf(request);
     const _id = digest(key);
-    const first = { _id, fingerprint, ids, createdAt: this.#clock.now() };
+    const first = { _id, fingerprint, ids, createdAt: this.clock.now() };
     try {
       await this.collection.insertOne(first);
       return ids;
@@ -76,7 +67,7 @@ export class IdempotencyKeys {
 
   /** Returns whether a key that was first used at a time has expired. */
   hasExpired(createdAt: Date): boolean {
-    return this.#clock.now().getTime() - createdAt.getTime() > LIFETIME_SECONDS * 1_000;
+    return this.clock.now().getTime() - createdAt.getTime() > LIFETIME_SECONDS * 1_000;
   }
 
   /**

@@ -119,4 +119,28 @@ describe("the first content of the dashboard", () => {
     await page.getByRole("row").filter({ hasText: "Load" }).getByText("50 rows").waitFor();
     await page.unrouteAll({ behavior: "ignoreErrors" });
   });
+
+  it("is there before the script, with links that work, at the place where the script draws it", async () => {
+    const job = await createJob(app, { name: "Export <b>" });
+    await report(app, job.path, "a", { stepName: "Load & sort", status: "failed", message: "No rows" });
+    const page = await contexts.open("about:blank");
+    await page.route(/\.js$/, (route) => route.abort());
+
+    await page.goto(app.url);
+    const jobs = await page.locator(".row").filter({ hasText: "Export <b>" }).textContent();
+    await page.getByRole("link", { name: "Export <b>" }).click();
+    await page.getByRole("heading", { level: 1, name: "Export <b>" }).waitFor();
+    const headline = await page.locator(".headline").textContent();
+    const step = page.locator(".row").filter({ hasText: "Load & sort" });
+    const [text, before] = [await step.textContent(), await step.boundingBox()];
+    await page.unrouteAll();
+    await step.getByRole("link").click();
+    await page.getByRole("heading", { level: 2, name: "Load & sort" }).waitFor();
+
+    expect(jobs).to.match(/Running/);
+    expect(headline).to.match(/Running.*0 of 1 step, 1 failed/s);
+    expect(text).to.match(/Load & sort.*No rows/s);
+    const after = await page.getByRole("row").filter({ hasText: "Load & sort" }).boundingBox();
+    expect(after?.y).to.be.closeTo(before?.y ?? 0, 40);
+  });
 });

@@ -2,10 +2,14 @@ import { documentBlocks } from "../support/documentBlocks.ts";
 import { eventually } from "../support/eventually.ts";
 import { Reader } from "./reader.ts";
 
-/** Waits for the message of a job that has failed. */
+/** Waits for the message of a job that has failed. It has a duration if the job took a second. */
 const failureMessage = (link: string) => (reader: Reader) =>
   eventually(
-    () => reader.chatTexts("/signalbox-CHOOSE-A-NAME").includes(`backup failed.\n\nThe disk is full${link}`),
+    () =>
+      reader
+        .chatTexts("/signalbox-CHOOSE-A-NAME")
+        .map((text) => text.replace(/ failed after \d+ s\./, " failed."))
+        .includes(`backup failed.\n\nThe disk is full${link}`),
     "the message about the job that failed",
   );
 

@@ -31,8 +31,8 @@ export const POLICY = [
 /** Time after which the document is sent without the answers of the API. */
 const ANSWERS_TIMEOUT_MS = 1_000;
 
-/** The element of the document that the page is drawn in, and the request that its answers make needless. */
-const PAGE = '<div id="page">';
+/** The element of the document for its first content, and the request that its answers make needless. */
+const FIRST = '<main class="first">';
 const PRELOAD = /<link rel="preload"[^>]*>/;
 
 const unbuilt = (basePath: string) =>
@@ -59,13 +59,16 @@ export function mountDashboard(
   const document = index && replaceInFile(index, '="/', `="${basePath}/`);
   const html = String(document?.bodies.identity).replace(PRELOAD, "");
   const show = async (ctx: Context, path: Path) => {
-    const reading = document && api ? firstAnswers(ctx, path, api) : null;
+    const reading = document && api ? firstAnswers(ctx, path, api, basePath) : null;
     const answers = reading && (await withTimeout(reading, ANSWERS_TIMEOUT_MS).catch(() => null));
     if (document && !answers) return sendBuiltFile(ctx, document, { policy: POLICY, caching: CACHING.revalidate });
     if (!document) ctx.status = 503;
     ctx.type = "html";
-    ctx.body = document
-      ? html.replace(PAGE, () => `<script type="application/json" id="first">${answers}</script>${PAGE}`)
+    ctx.body = answers
+      ? html.replace(
+          FIRST,
+          () => `<script type="application/json" id="first">${answers.json}</script>${FIRST}${answers.content}`,
+        )
       : unbuilt(basePath);
     if (answers) ctx.set({ "Content-Security-Policy": POLICY, "Cache-Control": "no-store" });
   };

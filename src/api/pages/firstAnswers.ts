@@ -1,5 +1,6 @@
 import { ServerResponse } from "node:http";
 import type { Context, Middleware } from "koa";
+import { firstContent } from "../../dashboard/firstContent.ts";
 import { FIRST_READS } from "../../dashboard/firstReads.ts";
 import type { Path } from "../../dashboard/paths.ts";
 import { LOGIN_PATH } from "../auth/apiAuth.ts";
@@ -10,13 +11,25 @@ const MAX_CHARS = 200_000;
 /** Headers of the request for the document that are not meant for the API. */
 const OF_THE_DOCUMENT = ["if-none-match", "prefer"];
 
+/** What a page of the dashboard reads first over the API, and what its document shows of it until the script has loaded. */
+export interface FirstAnswers {
+  /** `{"session":{…},"jobs":{…}}` */
+  readonly json: string;
+  readonly content: string;
+}
+
 /**
- * Returns what a page of the dashboard reads first over the API, for its document: `{"session":{…},"jobs":{…}}`. Each answer is
- * that of the API to the same browser.
+ * Returns what a page of the dashboard reads first over the API, for its document. Each answer is that of the API to the same
+ * browser.
  * @param api the layers that authenticate and answer requests to the API
  * @returns null for other pages, and for a browser that has to log in
  */
-export async function firstAnswers(ctx: Context, path: Path, api: Middleware): Promise<string | null> {
+export async function firstAnswers(
+  ctx: Context,
+  path: Path,
+  api: Middleware,
+  basePath: string,
+): Promise<FirstAnswers | null> {
   const reads = FIRST_READS[path];
   if (!reads || ctx.method !== "GET" || (path === "/" && ctx.querystring !== "")) return null;
   const session = await answerOf(ctx, LOGIN_PATH, api);
@@ -28,7 +41,8 @@ export async function firstAnswers(ctx: Context, path: Path, api: Middleware): P
   });
   const found = (await Promise.all(others)).filter(([, answer]) => answer !== null && answer.length <= MAX_CHARS);
   const fields = [["session", session] as const, ...found].map(([name, answer]) => `"${name}":${answer}`);
-  return `{${fields}}`.replaceAll("<", "\\u003c"); // No text ends the element in which the answers stand.
+  const json = `{${fields}}`.replaceAll("<", "\\u003c"); // No text ends the element in which the answers stand.
+  return { json, content: firstContent(JSON.parse(json), basePath).text };
 }
 
 /** Returns the JSON with which the API answers a GET request of the same browser; null for an error. */

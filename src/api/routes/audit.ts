@@ -6,8 +6,6 @@ import { route } from "../routing/route.ts";
 import { parseTimes } from "../routing/validate.ts";
 import * as q from "../schemas/requests.ts";
 
-const closed = { additionalProperties: false } as const;
-
 const getAudit = route({
   method: "get",
   path: "/api/audit",
@@ -22,12 +20,7 @@ const getAudit = route({
     query: Type.Object(
       {
         actor: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description: "Entries of this caller." })),
-        action: Type.Optional(
-          Type.Array(AuditAction, {
-            minItems: 1,
-            description: "Entries of this action. Repeat the parameter for several.",
-          }),
-        ),
+        action: q.anyOf(AuditAction, "Entries of this action."),
         target: Type.Optional(
           Type.String({ minLength: 1, maxLength: 4_096, description: "Entries about this record." }),
         ),
@@ -35,7 +28,7 @@ const getAudit = route({
         before: Type.Optional(s.Timestamp("Entries from before this time.")),
         ...q.idPaging,
       },
-      closed,
+      q.closed,
     ),
   },
   answers: { 200: Type.Object({ entries: s.Rows(AuditEntry), nextCursor: s.nextCursor }, s.named("AuditList")) },

@@ -14,8 +14,6 @@ import * as q from "../schemas/requests.ts";
 
 const NO_MESSAGE = "The delivery is an event of the main session, for which nothing is left to be sent.";
 
-const closed = { additionalProperties: false } as const;
-
 const params = Type.Object({
   deliveryId: s.Identifier("Identifies the delivery: a `deliveryId` of the list or of a run."),
 });
@@ -40,16 +38,11 @@ const getDeliveries = route({
   schemas: {
     query: Type.Object(
       {
-        state: Type.Optional(
-          Type.Array(Type.Enum(DeliveryState.enum), {
-            minItems: 1,
-            description: "Deliveries in this state. Repeat the parameter for several.",
-          }),
-        ),
+        state: q.anyOf(Type.Enum(DeliveryState.enum), "Deliveries in this state."),
         ...filters,
         ...q.idPaging,
       },
-      closed,
+      q.closed,
     ),
   },
   answers: { 200: Type.Object({ deliveries: s.Rows(Delivery), nextCursor: s.nextCursor }, s.named("DeliveryList")) },
@@ -76,7 +69,7 @@ const getDeliveryCounts = route({
   description:
     "Returns the number of deliveries in each state that match the filters, at most 10,000 of them; `capped` is true if there are more.",
   example: examples.countDeliveries,
-  schemas: { query: Type.Object(filters, closed) },
+  schemas: { query: Type.Object(filters, q.closed) },
   answers: { 200: DeliveryCounts },
   errors: [],
   async handler({ query }, { stores }) {

@@ -7,6 +7,7 @@ import { TOPICS } from "../live/changedRecords.ts";
 import { LiveEvent, LiveJobEvent, LiveRunEvent } from "../live/liveEvents.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../routing/route.ts";
+import * as q from "../schemas/requests.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
 
 const HEADERS = {
@@ -82,7 +83,7 @@ const getJobEvents = route({
   schemas: {
     params: Type.Object({ jobId: s.JobId }),
     headers,
-    query: Type.Object({ lastEventId: position }, { additionalProperties: false }),
+    query: Type.Object({ lastEventId: position }, q.closed),
   },
   stream: true,
   authContext: "api",
@@ -112,7 +113,7 @@ const getRunEvents = route({
   schemas: {
     params: Type.Object({ runId: s.Identifier("Identifies the run. The response of the hook contains it.") }),
     headers,
-    query: Type.Object({ lastEventId: position }, { additionalProperties: false }),
+    query: Type.Object({ lastEventId: position }, q.closed),
   },
   stream: true,
   authContext: "api",

@@ -181,16 +181,11 @@ const getGates = route({
   schemas: {
     query: Type.Object(
       {
-        status: Type.Optional(
-          Type.Array(Type.Enum([...GATE_STATUSES]), {
-            minItems: 1,
-            description: "Gates with this status. Repeat the parameter for several.",
-          }),
-        ),
+        status: q.anyOf(Type.Enum([...GATE_STATUSES]), "Gates with this status."),
         jobId: Type.Optional(s.Identifier("The gates of this job.")),
         ...q.idPaging,
       },
-      { additionalProperties: false },
+      q.closed,
     ),
   },
   authContext: "api",

@@ -34,7 +34,7 @@ export const getHistory = route({
         ),
         cursor: q.cursor(CURSOR_PATTERN),
       },
-      { additionalProperties: false },
+      q.closed,
     ),
   },
   answers: {

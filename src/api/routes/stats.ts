@@ -7,9 +7,8 @@ import { jobsFor } from "../auth/caller.ts";
 import * as examples from "../examples/jobs.ts";
 import { withMetadata } from "../metadataFilter.ts";
 import { route } from "../routing/route.ts";
+import * as q from "../schemas/requests.ts";
 import { readFilters, toFilter } from "./jobs/jobs.ts";
-
-const closed = { additionalProperties: false } as const;
 
 export const getStats = route({
   method: "get",
@@ -48,7 +47,7 @@ export const getJobErrors = route({
         by: Type.Optional(Type.Enum(["error"], { description: "`error`, the default, groups by message." })),
         span: Type.Optional(Type.Enum(HistorySpan.enum, { description: "The last hour, day (default) or week." })),
       },
-      closed,
+      q.closed,
     ),
   },
   answers: { 200: JobErrors },
@@ -83,7 +82,7 @@ export const getJobHistory = route({
           Type.String({ minLength: 1, maxLength: 1_024, description: "Periods of the jobs with exactly this name." }),
         ),
       },
-      closed,
+      q.closed,
     ),
   },
   answers: { 200: JobHistory },

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
 import { CURSOR_PATTERN } from "../../models/db/cursor.ts";
 import { ID_CURSOR_PATTERN } from "../../models/db/idCursor.ts";
 
@@ -9,6 +9,13 @@ export const PING_STATE_PATTERN = "^(done|fail|[1-9]?[0-9](\\.[0-9]{1,15})?)$";
 
 /** The schema of a response without a body. */
 export const NoContent = Type.Unsafe<undefined>({ not: {} });
+
+/** The options of an object without other fields. */
+export const closed = { additionalProperties: false } as const;
+
+/** A filter by one or several values of a field. */
+export const anyOf = <T extends TSchema>(value: T, description: string) =>
+  Type.Optional(Type.Array(value, { minItems: 1, description: `${description} Repeat the parameter for several.` }));
 
 export const cursor = (pattern: string) =>
   Type.Optional(Type.String({ pattern, description: "The `nextCursor` of the previous page." }));

@@ -23,6 +23,25 @@ export function NotFound({ title, children }: { title: string; children: Compone
   );
 }
 
+interface RecordErrorProps {
+  readonly error: unknown;
+  readonly retry: () => void;
+  /** The kind of the record, as the code of the error about a missing one begins: `run` for `run_not_found`. */
+  readonly record: string;
+  /** Why the record may be missing. */
+  readonly children: ComponentChildren;
+}
+
+/** Returns whether an error says that a record does not exist. */
+export const isMissing = (error: unknown, record: string): boolean =>
+  error instanceof SignalboxError && error.code === `${record}_not_found`;
+
+/** The content of the page of a record that could not be read: it is missing, or the request has failed. */
+export function RecordError({ error, retry, record, children }: RecordErrorProps) {
+  if (!isMissing(error, record)) return <Failure error={error} retry={retry} />;
+  return <NotFound title={`${record.charAt(0).toUpperCase()}${record.slice(1)} not found`}>{children}</NotFound>;
+}
+
 const RETRY_MS = 5_000;
 
 /** Shows an error. Retries a transient error by itself, for screens without a user. */

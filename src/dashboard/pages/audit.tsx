@@ -1,13 +1,13 @@
-import { useMemo } from "preact/hooks";
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { NotFound, Notice } from "../components/notice.tsx";
 import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { LiveList } from "../data/live/liveList.ts";
+import type { LiveList } from "../data/live/liveList.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
+import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { service } from "../data/service.ts";
 import { address, navigate, type Place, withQuery } from "../router.ts";
 import { absolute } from "../time.ts";
@@ -67,9 +67,7 @@ function AuditLog({ query }: { query: URLSearchParams }) {
   const list = useAuditLog(action, actor);
   return (
     <>
-      <div class="page-head line">
-        <h1>Audit log</h1>
-      </div>
+      <PageHead title="Audit log" />
       <Filters query={query} action={action} actor={actor} />
       <List
         list={list}
@@ -172,19 +170,11 @@ function NoEntries({ isFiltered }: { isFiltered: boolean }) {
 }
 
 function useAuditLog(action: AuditAction | null, actor: string | null): LiveList<AuditEntry> {
-  const list = useMemo(
-    () =>
-      new LiveList<AuditEntry>({
-        idOf: (entry) => entry.auditId,
-        createdAt: (entry) => entry.at,
-        load: async (page, options) => {
-          const filters = { ...(action && { action }), ...(actor && { actor }) };
-          const { entries, nextCursor } = await service.audit({ ...page, ...filters }, options);
-          return { rows: entries, nextCursor };
-        },
-      }),
-    [action, actor],
-  );
+  const list = useRows<AuditEntry>({ id: "auditId", time: "at", filters: [action, actor] }, async (page, options) => {
+    const filters = { ...(action && { action }), ...(actor && { actor }) };
+    const { entries, nextCursor } = await service.audit({ ...page, ...filters }, options);
+    return { rows: entries, nextCursor };
+  });
   useLiveList(list, { topics: ["jobs"] });
   useReloadEvery(() => void list.reload(), RELOAD_EVERY_MS);
   return list;

@@ -1,5 +1,6 @@
 import type { Budget } from "../../wire/runs/budget.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Failure } from "../components/notice.tsx";
 import { TableHead } from "../components/tables/cells.tsx";
 import { Facts } from "../components/values/facts.tsx";
@@ -8,21 +9,17 @@ import { budgets } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { visible } from "../text.ts";
 import { count } from "../time.ts";
-import { useTitle } from "../title.ts";
 import { dollars } from "../usage.ts";
 
 const RELOAD_EVERY_MS = 15_000;
 
 /** The budgets, with what was spent of each. */
 export function BudgetsPage() {
-  useTitle("Budgets");
   const { value, error, reload } = useQuery((signal) => budgets(signal), "budgets");
   useReloadEvery(reload, RELOAD_EVERY_MS);
   return (
     <>
-      <div class="page-head line">
-        <h1>Budgets</h1>
-      </div>
+      <PageHead title="Budgets" />
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.budgets.length === 0 && (
         <p class="muted section">

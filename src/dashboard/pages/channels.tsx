@@ -2,24 +2,24 @@ import { useEffect } from "preact/hooks";
 import type { Mailbox, ReplyTarget } from "../../wire/channel.ts";
 import { ChannelCard } from "../components/channel/channelCard.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
+import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { When } from "../components/values/when.tsx";
 import { noticeChannels } from "../data/channel/stoppedChannels.ts";
 import { CHECK_CHANNELS } from "../data/commands.ts";
-import { followLive } from "../data/live/live.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useLive } from "../data/live/useLive.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useTitle } from "../title.ts";
 
 const POLL_EVERY_MS = 5_000;
 
 export function ChannelsPage() {
-  useTitle("Channels");
   const channels = useQuery((signal) => service.channels({ signal }), "", { isLive: true });
   const gmail = useQuery((signal) => service.gmail({ signal }), "", { isLive: true });
   const reload = () => {
@@ -27,7 +27,7 @@ export function ChannelsPage() {
     gmail.reload();
   };
   const reloadSoon = useThrottle(channels.reload);
-  useEffect(() => followLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon }), []);
+  useLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon });
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
   useEffect(() => {
     if (channels.value) noticeChannels(channels.value.channels);
@@ -36,9 +36,7 @@ export function ChannelsPage() {
   const [configured, others] = [all.filter((one) => one.configured), all.filter((one) => !one.configured)];
   return (
     <>
-      <div class="page-head line">
-        <h1>Channels</h1>
-      </div>
+      <PageHead title="Channels" />
       {channels.error !== null && <Failure error={channels.error} retry={channels.reload} />}
       {channels.value && (
         <>
@@ -64,8 +62,7 @@ export function ChannelsPage() {
           )}
         </>
       )}
-      <section aria-labelledby="gmail-title" class="section">
-        <h2 id="gmail-title">Gmail</h2>
+      <Section id="gmail" title="Gmail">
         {gmail.error !== null && <Failure error={gmail.error} retry={gmail.reload} />}
         {gmail.value && !gmail.value.gmail && (
           <p class="muted">
@@ -73,7 +70,7 @@ export function ChannelsPage() {
           </p>
         )}
         {gmail.value?.gmail && <MailboxCard state={gmail.value.gmail} />}
-      </section>
+      </Section>
     </>
   );
 }

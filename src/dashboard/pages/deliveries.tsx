@@ -1,23 +1,22 @@
-import { useMemo } from "preact/hooks";
 import { deliveryCounts } from "../../client/calls/page.ts";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../client/client.ts";
 import type { DeliveryCounts } from "../../wire/delivery.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Notice } from "../components/notice.tsx";
 import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { agentHookCommand } from "../data/commands.ts";
 import { firstPending } from "../data/delivery/waitsFor.ts";
-import { LiveList } from "../data/live/liveList.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
+import type { LiveList } from "../data/live/liveList.ts";
+import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place } from "../router.ts";
 import { count } from "../time.ts";
-import { useTitle } from "../title.ts";
 
 const countDeliveries = deliveryCounts(service.call);
 
@@ -35,7 +34,6 @@ interface Filter {
 }
 
 export function DeliveriesPage({ place: { query } }: { place: Place }) {
-  useTitle("Deliveries");
   const state = STATES.find((one) => one === query.get("state")) ?? null;
   const kind = KINDS.find((one) => one === query.get("kind")) ?? null;
   const filter: Filter = { state, kind, channel: query.get("channel"), rule: query.get("rule") };
@@ -49,17 +47,15 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
   const chips = CHIPS.filter((name) => filter[name] !== null);
   return (
     <>
-      <div class="page-head line">
-        <h1>Deliveries</h1>
+      <PageHead title="Deliveries">
         <Pills
           label="Deliveries by state"
           query={query}
           parameter="state"
           choices={stateChoices(STATES)}
-          current={state}
           countOf={(value) => (counts ? counted(counts, (value as DeliveryState | null) ?? "total") : "–")}
         />
-      </div>
+      </PageHead>
       {chips.length > 0 && (
         <p class="filters line">
           {chips.map((name) => (
@@ -114,17 +110,14 @@ function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
 /** @param onChange called when the counts may have changed */
 function useLiveDeliveries(wanted: Filter, onChange: () => void): LiveList<Delivery> {
   const { state, kind, channel, rule } = wanted;
-  const list = useMemo(() => {
-    const filter = { ...withoutState(wanted), ...(state && { state }) };
-    return new LiveList<Delivery>({
-      idOf: (delivery) => delivery.deliveryId,
-      createdAt: (delivery) => delivery.createdAt,
-      load: async (page, options) => {
-        const { deliveries, nextCursor } = await service.deliveries.list({ ...page, ...filter }, options);
-        return { rows: deliveries, nextCursor };
-      },
-    });
-  }, [state, kind, channel, rule]);
+  const list = useRows<Delivery>(
+    { id: "deliveryId", time: "createdAt", filters: [state, kind, channel, rule] },
+    async (page, options) => {
+      const filter = { ...withoutState(wanted), ...(state && { state }) };
+      const { deliveries, nextCursor } = await service.deliveries.list({ ...page, ...filter }, options);
+      return { rows: deliveries, nextCursor };
+    },
+  );
   useLiveList(
     list,
     { topics: ["deliveries"] },

@@ -1,19 +1,19 @@
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { Gate, GateStatus } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { resultOf } from "../components/gate/jobGates.tsx";
 import { Notice } from "../components/notice.tsx";
 import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills } from "../components/tables/pills.tsx";
 import { openGates } from "../data/gate/openGates.ts";
-import { LiveList } from "../data/live/liveList.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
+import type { LiveList } from "../data/live/liveList.ts";
+import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
 import { plainText, visible } from "../text.ts";
-import { useTitle } from "../title.ts";
 
 const STATUSES = [
   ["open", "Open"],
@@ -23,21 +23,18 @@ const STATUSES = [
 ] as const;
 
 export function GatesPage({ place: { query } }: { place: Place }) {
-  useTitle("Questions");
   const [status] = STATUSES.find(([one]) => one === query.get("status")) ?? STATUSES[0];
   const list = useGates(status);
   return (
     <>
-      <div class="page-head line">
-        <h1>Questions</h1>
+      <PageHead title="Questions">
         <Pills
           label="Questions by status"
           query={query}
           parameter="status"
           choices={STATUSES.map(([one, title]) => [one === "open" ? null : one, title] as const)}
-          current={status === "open" ? null : status}
         />
-      </div>
+      </PageHead>
       <List
         list={list}
         label="Questions, newest first"
@@ -86,18 +83,10 @@ function NoGates({ status }: { status: GateStatus }) {
 
 /** Returns the gates in a status, which are read again when a job begins or stops to wait. */
 function useGates(status: GateStatus): LiveList<Gate> {
-  const list = useMemo(
-    () =>
-      new LiveList<Gate>({
-        idOf: (gate) => gate.gateId,
-        createdAt: (gate) => gate.createdAt,
-        load: async (page, options) => {
-          const { gates, nextCursor } = await service.gates.list({ status, ...page }, options);
-          return { rows: gates, nextCursor };
-        },
-      }),
-    [status],
-  );
+  const list = useRows<Gate>({ id: "gateId", time: "createdAt", filters: [status] }, async (page, options) => {
+    const { gates, nextCursor } = await service.gates.list({ status, ...page }, options);
+    return { rows: gates, nextCursor };
+  });
   const reloadSoon = useThrottle(() => void list.reload());
   useLiveList(
     list,

@@ -1,5 +1,6 @@
 import type { NameHistory } from "../../wire/history.ts";
 import { now } from "../clock.ts";
+import { Crumbs } from "../components/frame/pageHead.tsx";
 import { Dots, Ticks } from "../components/history/runs.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
@@ -32,13 +33,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
   const withoutPage = new URLSearchParams([...query].filter(([key]) => key !== "cursor"));
   return (
     <>
-      {name !== null && (
-        <p class="crumbs">
-          <a href={withQuery(query, { name: null })} data-up>
-            <Icon name="back" /> History
-          </a>
-        </p>
-      )}
+      {name !== null && <Crumbs href={withQuery(query, { name: null })}>History</Crumbs>}
       <div class="page-head line">
         <h1 dir="auto">{name === null ? "History" : visible(name)}</h1>
         <Pills

@@ -12,7 +12,7 @@ import { Failure, NotFound } from "../components/notice.tsx";
 import { takeFirst } from "../data/first.ts";
 import { useJobGates } from "../data/gate/jobGates.ts";
 import { type FirstOfJob, isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
-import { isStale, shownStatus, titleOf } from "../data/job/jobRows.ts";
+import { isStale, shownStatus, titleOf } from "../data/job/jobText.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
 import { orderSteps } from "../data/job/stepOrder.ts";
 import { followLive } from "../data/live/live.ts";

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { jobCounts } from "../../client/calls/page.ts";
 import type { JobFilter, Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { JobCells, jobTitles, jobWidths } from "../components/job/jobCells.tsx";
 import { JobCounts } from "../components/job/jobCounts.tsx";
 import { JobErrors } from "../components/job/jobErrors.tsx";
@@ -24,7 +25,6 @@ import { useThrottle } from "../data/live/useThrottle.ts";
 import { firstJob } from "../data/onboarding/firstJob.ts";
 import { service } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
-import { useTitle } from "../title.ts";
 
 const countJobs = jobCounts(service.call);
 
@@ -32,14 +32,12 @@ const countJobs = jobCounts(service.call);
 const CLOCK_EVERY_MS = 10_000;
 
 export function JobsPage({ place: { query } }: { place: Place }) {
-  useTitle("Jobs");
   const { list, stats } = useLiveJobs(query);
   return (
     <>
-      <div class="page-head line">
-        <h1>Jobs</h1>
+      <PageHead title="Jobs">
         <JobCounts stats={stats} query={query} />
-      </div>
+      </PageHead>
       <JobFilters query={query} rows={() => list.view.peek().rows} />
       <JobViews query={query} />
       {query.getAll("status").join() === "failed" && <JobErrors query={query} />}

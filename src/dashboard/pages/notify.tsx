@@ -1,44 +1,32 @@
-import { useEffect } from "preact/hooks";
-import type { Expectation } from "../../client/client.ts";
+import type { Delivery, Expectation } from "../../client/client.ts";
 import { EmptyState } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Failure } from "../components/notice.tsx";
 import { RuleCard } from "../components/notify/ruleCard.tsx";
+import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { When } from "../components/values/when.tsx";
 import { TEST_RULE } from "../data/commands.ts";
-import { followLive } from "../data/live/live.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useLive } from "../data/live/useLive.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
-import { useTitle } from "../title.ts";
 
 /** Expectations change without live events, and slowly. */
 const POLL_EVERY_MS = 30_000;
 
 export function NotifyPage() {
-  useTitle("Notifications");
   const { value, error, reload } = useQuery((signal) => service.notify.get({ signal }), "", { isLive: true });
   const reloadSoon = useThrottle(reload);
-  useEffect(
-    () =>
-      followLive(
-        { topics: ["deliveries"] },
-        {
-          onStart: reload,
-          delivery: ({ rule }) => {
-            if (rule !== null) reloadSoon();
-          },
-        },
-      ),
-    [],
-  );
+  const delivery = ({ rule }: Delivery) => {
+    if (rule !== null) reloadSoon();
+  };
+  useLive({ topics: ["deliveries"] }, { onStart: reload, delivery });
   useReloadEvery(reload, POLL_EVERY_MS);
   return (
     <>
-      <div class="page-head line">
-        <h1>Notifications</h1>
-      </div>
+      <PageHead title="Notifications" />
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.rules.length === 0 && (
         <EmptyState title="No rules yet" command={TEST_RULE} guide="how-to/get-notified-when-a-job-fails">
@@ -54,14 +42,13 @@ export function NotifyPage() {
         </ul>
       )}
       {value && value.expectations.length > 0 && (
-        <section aria-labelledby="expected-title" class="section">
-          <h2 id="expected-title">Expected jobs</h2>
+        <Section id="expected" title="Expected jobs">
           <ul class="stack cards grid">
             {value.expectations.map((expectation) => (
               <ExpectationCard key={expectation.expectationId} expectation={expectation} />
             ))}
           </ul>
-        </section>
+        </Section>
       )}
     </>
   );

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { SignalboxError } from "../../client/client.ts";
 import type { HookRequest } from "../../wire/hookRequest.ts";
-import { Icon } from "../components/icon.tsx";
-import { Failure, NotFound } from "../components/notice.tsx";
+import { ActButton } from "../components/actButton.tsx";
+import { Crumbs } from "../components/frame/pageHead.tsx";
+import { Failure, RecordError } from "../components/notice.tsx";
 import { DryRunView } from "../components/request/dryRun.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
 import { WentOut } from "../components/request/wentOut.tsx";
@@ -28,25 +28,15 @@ export function RequestPage({ place: { id: requestId } }: { place: Place }) {
   useReloadEvery(request.reload, POLL_EVERY_MS); // Its runs may end.
   return (
     <>
-      <p class="crumbs">
-        <a href={address("/requests")} data-up>
-          <Icon name="back" /> Hooks
-        </a>
-      </p>
+      <Crumbs href={address("/requests")}>Hooks</Crumbs>
       {request.value && <RequestView request={request.value} />}
-      {request.error !== null && <RequestError error={request.error} retry={request.reload} />}
+      {request.error !== null && (
+        <RecordError record="request" error={request.error} retry={request.reload}>
+          It was not kept, or it was deleted after the time of <code>hooks.keepRequests</code>.{" "}
+          <a href={address("/requests")}>See all requests</a>
+        </RecordError>
+      )}
     </>
-  );
-}
-
-function RequestError({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof SignalboxError && error.code === "request_not_found"))
-    return <Failure error={error} retry={retry} />;
-  return (
-    <NotFound title="Request not found">
-      It was not kept, or it was deleted after the time of <code>hooks.keepRequests</code>.{" "}
-      <a href={address("/requests")}>See all requests</a>
-    </NotFound>
   );
 }
 
@@ -131,9 +121,9 @@ function Replay({ requestId }: { requestId: string }) {
   const replay = async (id: string) => setRunIds((await hookRequests.replay(id)).runIds);
   return (
     <div class="acts line">
-      <button type="button" disabled={isPending} onClick={() => mutate(replay, "Replayed")}>
-        <Icon name="retry" /> Replay
-      </button>
+      <ActButton icon="retry" isPending={isPending} act={() => mutate(replay, "Replayed")}>
+        Replay
+      </ActButton>
       {runIds.length > 0 && (
         <span>
           Replayed: <a href={address("/runs/:runId", runIds[0])}>open the run</a>

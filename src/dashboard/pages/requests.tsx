@@ -1,6 +1,7 @@
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Notice } from "../components/notice.tsx";
 import { HookList } from "../components/request/hookList.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
@@ -9,21 +10,19 @@ import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { LiveList } from "../data/live/liveList.ts";
+import type { LiveList } from "../data/live/liveList.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
+import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { requestSummary } from "../data/requestSummary.ts";
 import { hookRequests } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
 import { visible } from "../text.ts";
-import { useTitle } from "../title.ts";
 
 const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
 const POLL_EVERY_MS = 5_000;
 
 export function RequestsPage({ place: { query } }: { place: Place }) {
-  useTitle("Hooks");
   const outcome = OUTCOMES.find((one) => one === query.get("outcome")) ?? null;
   const mapping = query.get("mapping");
   const hook = query.get("hook");
@@ -31,21 +30,14 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
   const [isTrying, setTrying] = useState(false);
   return (
     <>
-      <div class="page-head line">
-        <h1>Hooks</h1>
-        <Pills
-          label="Requests by outcome"
-          query={query}
-          parameter="outcome"
-          choices={stateChoices(OUTCOMES)}
-          current={outcome}
-        />
+      <PageHead title="Hooks">
+        <Pills label="Requests by outcome" query={query} parameter="outcome" choices={stateChoices(OUTCOMES)} />
         {hasScope(access.value, "runs:write") && (
           <button type="button" aria-expanded={isTrying} onClick={() => setTrying(!isTrying)}>
             Try a mapping
           </button>
         )}
-      </div>
+      </PageHead>
       <HookList current={hook} />
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
       {(mapping !== null || hook !== null) && (
@@ -123,18 +115,13 @@ interface Filters {
 }
 
 function useRequests({ outcome, mapping, hook }: Filters): LiveList<HookRequestRow> {
-  const list = useMemo(
-    () =>
-      new LiveList<HookRequestRow>({
-        idOf: (request) => request.requestId,
-        createdAt: (request) => request.createdAt,
-        load: async (page, options) => {
-          const filters = { ...(outcome && { outcome }), ...(mapping && { mapping }), ...(hook && { hook }) };
-          const { requests, nextCursor } = await hookRequests.list({ ...page, ...filters }, options);
-          return { rows: requests, nextCursor };
-        },
-      }),
-    [outcome, mapping, hook],
+  const list = useRows<HookRequestRow>(
+    { id: "requestId", time: "createdAt", filters: [outcome, mapping, hook] },
+    async (page, options) => {
+      const filters = { ...(outcome && { outcome }), ...(mapping && { mapping }), ...(hook && { hook }) };
+      const { requests, nextCursor } = await hookRequests.list({ ...page, ...filters }, options);
+      return { rows: requests, nextCursor };
+    },
   );
   const reloadSoon = useThrottle(() => void list.reload());
   useLiveList(list, { topics: ["runs"] }, { run: reloadSoon }); // A run that starts or ends changes its request.

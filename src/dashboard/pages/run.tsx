@@ -1,27 +1,28 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { describeMissing } from "../../client/calls/hookRequests.ts";
-import { type Run, type RunRequest, SignalboxError, type WaitsFor } from "../../client/client.ts";
+import type { Run, RunRequest, WaitsFor } from "../../client/client.ts";
 import { now } from "../clock.ts";
+import { ActButton } from "../components/actButton.tsx";
 import { DeliveryList } from "../components/delivery/deliveryList.tsx";
 import { GuideLink } from "../components/emptyState.tsx";
-import { Icon } from "../components/icon.tsx";
+import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
 import { FailedAttempts } from "../components/job/failedAttempts.tsx";
 import { FailurePanel } from "../components/job/failurePanel.tsx";
-import { Failure, NotFound } from "../components/notice.tsx";
+import { Failure, RecordError } from "../components/notice.tsx";
 import { LiveTurn } from "../components/run/liveTurn.tsx";
-import { Clamp } from "../components/values/clamp.tsx";
+import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock, TextBlock } from "../components/values/json.tsx";
 import { StatusMark } from "../components/values/status.tsx";
 import { When } from "../components/values/when.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { followLive } from "../data/live/live.ts";
+import { useLive } from "../data/live/useLive.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { runAgain, service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, navigate, type Place } from "../router.ts";
-import { shownText, visible } from "../text.ts";
+import { visible } from "../text.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { dollars, tokens } from "../usage.ts";
@@ -38,44 +39,31 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
   const reloadRunSoon = useThrottle(run.reload);
   const runAhead = useRef<string | null>(null);
   runAhead.current = run.value?.waitsFor?.runId ?? null;
-  useEffect(
-    () =>
-      followLive(
-        { topics: ["runs", "deliveries"] },
-        {
-          onStart: reload,
-          run: (summary) => {
-            if (summary.runId === runId) reloadSoon(); // Events lack the reply.
-            if (summary.runId === runAhead.current) reloadRunSoon();
-          },
-          delivery: (delivery) => {
-            if (delivery.runId === runId) reloadRunSoon();
-          },
-        },
-      ),
+  useLive(
+    { topics: ["runs", "deliveries"] },
+    {
+      onStart: reload,
+      run: (summary) => {
+        if (summary.runId === runId) reloadSoon(); // Events lack the reply.
+        if (summary.runId === runAhead.current) reloadRunSoon();
+      },
+      delivery: (delivery) => {
+        if (delivery.runId === runId) reloadRunSoon();
+      },
+    },
     [runId],
   );
   return (
     <>
-      <p class="crumbs">
-        <a href={address("/runs")} data-up>
-          <Icon name="back" /> Runs
-        </a>
-      </p>
+      <Crumbs href={address("/runs")}>Runs</Crumbs>
       {run.value && <RunView run={run.value} request={request.value} onChange={reload} />}
       {request.error !== null && run.value && <Failure error={request.error} retry={request.reload} />}
-      {run.error !== null && <RunError error={run.error} retry={run.reload} />}
+      {run.error !== null && (
+        <RecordError record="run" error={run.error} retry={run.reload}>
+          It never existed, or it was deleted after its retention time. <a href={address("/runs")}>See all runs</a>
+        </RecordError>
+      )}
     </>
-  );
-}
-
-function RunError({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof SignalboxError && error.code === "run_not_found"))
-    return <Failure error={error} retry={retry} />;
-  return (
-    <NotFound title="Run not found">
-      It never existed, or it was deleted after its retention time. <a href={address("/runs")}>See all runs</a>
-    </NotFound>
   );
 }
 
@@ -116,15 +104,9 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
   const title = name || (kind === "wake" ? "Wake" : kind === "return" ? "Return" : "Hook");
   return (
     <>
-      <div class="page-head line">
-        <div>
-          <Clamp as="h1" lines={3} title={title}>
-            <bdi>{shownText(title)}</bdi>
-          </Clamp>
-          <bdi class="id muted">{runId}</bdi>
-        </div>
+      <RecordHead title={title} id={runId}>
         <Actions run={run} onChange={onChange} />
-      </div>
+      </RecordHead>
       <section class="card" aria-label="Result">
         <div class="headline line" aria-live="polite">
           <StatusMark status={status} />
@@ -202,10 +184,9 @@ function Waiting({ waitsFor: { kind, runId, notBefore } }: { waitsFor: WaitsFor 
 function Deliveries({ run: { deliveries } }: { run: Run }) {
   if (deliveries.length === 0) return null;
   return (
-    <section aria-labelledby="deliveries-title" class="section">
-      <h2 id="deliveries-title">Deliveries</h2>
+    <Section id="deliveries" title="Deliveries">
       <DeliveryList deliveries={deliveries} />
-    </section>
+    </Section>
   );
 }
 
@@ -217,8 +198,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
       {instructions && <TextBlock title="Instructions" text={instructions} file={`${runId}-instructions.txt`} />}
       {request && <JsonBlock title="Options" value={options} file={`${runId}-options`} />}
       {call && (
-        <section aria-labelledby="call-title" class="section">
-          <h2 id="call-title">Request</h2>
+        <Section id="call" title="Request">
           <Facts
             facts={[
               ["Path", call.path && <code>{call.path}</code>],
@@ -236,7 +216,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
           ) : (
             <JsonBlock title="Body" value={call.payload} file={`${runId}-body`} />
           )}
-        </section>
+        </Section>
       )}
       {!request && !call && <p class="muted">The request of this run is no longer stored.</p>}
     </>
@@ -253,24 +233,24 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
   return (
     <div class="acts line">
       {kind !== "wake" && (status === "completed" || status === "failed") && (
-        <button type="button" disabled={isPending} onClick={() => mutate(again, "Run started")}>
-          <Icon name="again" /> Run again
-        </button>
+        <ActButton icon="again" isPending={isPending} act={() => mutate(again, "Run started")}>
+          Run again
+        </ActButton>
       )}
       {status === "failed" && (
-        <button type="button" disabled={isPending} onClick={() => mutate(service.runs.retry, "Retry started")}>
-          <Icon name="retry" /> Retry
-        </button>
+        <ActButton icon="retry" isPending={isPending} act={() => mutate(service.runs.retry, "Retry started")}>
+          Retry
+        </ActButton>
       )}
       {(status === "queued" || status === "waiting" || status === "running") && (
-        <button
-          type="button"
-          class="danger"
-          disabled={isPending}
-          onClick={() => mutate(service.runs.cancel, "Run cancelled")}
+        <ActButton
+          icon="cancel"
+          isPending={isPending}
+          isDanger
+          act={() => mutate(service.runs.cancel, "Run cancelled")}
         >
-          <Icon name="cancel" /> Cancel
-        </button>
+          Cancel
+        </ActButton>
       )}
     </div>
   );

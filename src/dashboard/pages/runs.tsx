@@ -4,6 +4,7 @@ import type { Run, RunStatus, RunSummary } from "../../client/client.ts";
 import type { RunStats } from "../../wire/runs/run.ts";
 import { now } from "../clock.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Checklist } from "../components/onboarding/checklist.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
@@ -13,8 +14,8 @@ import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { access } from "../data/access.ts";
 import { hooksUrl, serviceUrl } from "../data/commands.ts";
-import { LiveList } from "../data/live/liveList.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
+import type { LiveList } from "../data/live/liveList.ts";
+import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
 import { firstRun } from "../data/onboarding/firstRun.ts";
 import { HOOKS_TOKEN } from "../data/onboarding/steps.ts";
@@ -25,11 +26,9 @@ import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { firstWords, visible } from "../text.ts";
 import { count, duration } from "../time.ts";
-import { useTitle } from "../title.ts";
 import { allTokens, describeUsage } from "../usage.ts";
 
 export function RunsPage({ place: { query } }: { place: Place }) {
-  useTitle("Runs");
   const status = statusOf(query);
   const { list, stats } = useLiveRuns(query);
   // Computed only if a queued run is shown, and without rendering the whole page for each event.
@@ -38,17 +37,15 @@ export function RunsPage({ place: { query } }: { place: Place }) {
   const countOf = (value: RunStatus | null) => count(stats?.runs[value ?? "total"] ?? 0) + (stats?.capped ? "+" : "");
   return (
     <>
-      <div class="page-head line">
-        <h1>Runs</h1>
+      <PageHead title="Runs">
         <Pills
           label="Runs by state"
           query={query}
           parameter="status"
           choices={stateChoices(RUN_STATUSES)}
-          current={status}
           countOf={(value) => (stats ? countOf(value as RunStatus | null) : "–")}
         />
-      </div>
+      </PageHead>
       <RunFilters query={query} />
       <List
         list={list}
@@ -65,6 +62,8 @@ export function RunsPage({ place: { query } }: { place: Place }) {
 
 /** A row of the list. Only a response has the reply and the usage; events lack them. */
 type RunRow = RunSummary & Partial<Pick<Run, "reply" | "usage">>;
+
+const withReply = (shown: RunRow, newer: RunRow): RunRow => ({ ...shown, ...newer });
 
 const titleOf = ({ name, kind }: RunRow): string => name || (kind === "wake" ? "Wake" : "Hook");
 
@@ -176,23 +175,14 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
 }
 
 function useLiveRuns(query: URLSearchParams): { list: LiveList<RunRow>; stats: RunStats | null } {
-  const key = query.toString();
   const status = statusOf(query);
   const conditions = () => runConditions(query, now.peek());
-  const list = useMemo(
-    () =>
-      new LiveList<RunRow>({
-        idOf: (run) => run.runId,
-        createdAt: (run) => run.createdAt,
-        merge: (shown, newer) => ({ ...shown, ...newer }),
-        load: async (page, options) => {
-          const filter = { ...(status && { status }), ...conditions() };
-          const { runs, nextCursor } = await service.runs.list({ ...page, ...filter }, options);
-          return { rows: runs.map(({ deliveries: _, ...run }) => run), nextCursor };
-        },
-      }),
-    [key],
-  );
+  const fields = { id: "runId", time: "createdAt", filters: [query.toString()], merge: withReply } as const;
+  const list = useRows<RunRow>(fields, async (page, options) => {
+    const filter = { ...(status && { status }), ...conditions() };
+    const { runs, nextCursor } = await service.runs.list({ ...page, ...filter }, options);
+    return { rows: runs.map(({ deliveries: _, ...run }) => run), nextCursor };
+  });
   const withoutStatus = new URLSearchParams([...query].filter(([name]) => name !== "status"));
   const stats = useQuery((signal) => runStats(conditions(), signal), withoutStatus.toString(), { isLive: true });
   const countSoon = useThrottle(stats.reload);

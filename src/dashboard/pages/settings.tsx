@@ -1,32 +1,28 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
 import type { ConfiguredMapping, Settings } from "../../wire/settings.ts";
 import { GuideLink } from "../components/emptyState.tsx";
+import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
-import { IconButton } from "../components/iconButton.tsx";
 import { Failure } from "../components/notice.tsx";
+import { Section } from "../components/section.tsx";
+import { CopiedAddress } from "../components/values/copiedAddress.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
-import { copyText } from "../copy.ts";
 import { access, hasScope } from "../data/access.ts";
-import { followLive } from "../data/live/live.ts";
 import { useReloadEvery } from "../data/live/reloadEvery.ts";
+import { useLive } from "../data/live/useLive.ts";
 import { settings } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address } from "../router.ts";
-import { useTitle } from "../title.ts";
 
 const POLL_EVERY_MS = 15_000;
 
 /** The settings of the service, which only its configuration file changes. */
 export function SettingsPage() {
-  useTitle("Settings");
   const isAdmin = hasScope(access.value, "admin");
   return (
     <>
-      <div class="page-head line">
-        <h1>Settings</h1>
-      </div>
+      <PageHead title="Settings" />
       {isAdmin ? (
         <AllSettings />
       ) : (
@@ -40,7 +36,7 @@ export function SettingsPage() {
 
 function AllSettings() {
   const { value, error, reload } = useQuery((signal) => settings(signal), "", { isLive: true });
-  useEffect(() => followLive({ topics: ["runs"] }, { onStart: reload }), []);
+  useLive({ topics: ["runs"] }, { onStart: reload });
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the health.
   return (
     <>
@@ -66,8 +62,7 @@ const NAMES: Readonly<Record<string, string>> = { mongodb: "MongoDB", redis: "Re
 
 function Health({ health: { checks, workers } }: { health: Settings["health"] }) {
   return (
-    <section aria-labelledby="health-title" class="section">
-      <h2 id="health-title">Health</h2>
+    <Section id="health" title="Health">
       <ul class="card checks">
         {checks.map(({ name, ok }) => (
           <Check key={name} isOk={ok}>
@@ -80,7 +75,7 @@ function Health({ health: { checks, workers } }: { health: Settings["health"] })
           <Check isOk={workers > 0}>{WORKERS[workers] ?? `${workers} workers are connected`}</Check>
         )}
       </ul>
-    </section>
+    </Section>
   );
 }
 
@@ -96,8 +91,7 @@ function Check({ isOk, children }: { isOk: boolean; children: ComponentChildren 
 
 function Versions({ versions: { signalbox, node, mongodb, redis, warning } }: { versions: Settings["versions"] }) {
   return (
-    <section aria-labelledby="versions-title" class="section">
-      <h2 id="versions-title">Versions</h2>
+    <Section id="versions" title="Versions">
       <div class="card">
         {warning && <p class="fault">{warning}.</p>}
         <Facts
@@ -109,14 +103,13 @@ function Versions({ versions: { signalbox, node, mongodb, redis, warning } }: { 
           ]}
         />
       </div>
-    </section>
+    </Section>
   );
 }
 
 function Mappings({ mappings }: { mappings: readonly ConfiguredMapping[] }) {
   return (
-    <section aria-labelledby="mappings-title" class="section">
-      <h2 id="mappings-title">Mappings</h2>
+    <Section id="mappings" title="Mappings">
       {mappings.length === 0 && (
         <p class="muted">
           No mapping is configured. <GuideLink page="how-to/map-a-sender" />
@@ -127,25 +120,18 @@ function Mappings({ mappings }: { mappings: readonly ConfiguredMapping[] }) {
           <MappingCard key={mapping.mapping} mapping={mapping} />
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
 function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
   const { mapping, preset, action, source, when, sessionKey } = one;
-  const url = one.address?.startsWith("/") ? location.origin + one.address : one.address;
   return (
     <li class="card" aria-label={mapping}>
       <h3 dir="auto">{mapping}</h3>
-      {url ? (
+      {one.address ? (
         <p class="line">
-          <code>{url}</code>
-          <IconButton
-            label={`Copy the address of ${mapping}`}
-            title="Copy"
-            icon="copy"
-            onClick={() => copyText(url, "Address")}
-          />
+          <CopiedAddress hook={mapping} url={one.address} />
         </p>
       ) : (
         <p class="muted">It has no address of its own.</p>
@@ -168,12 +154,11 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
 
 function Rules({ rules }: { rules: readonly string[] }) {
   return (
-    <section aria-labelledby="rules-title" class="section">
-      <h2 id="rules-title">Notification rules</h2>
+    <Section id="rules" title="Notification rules">
       <p>
         {rules.length === 0 ? "No rule is configured. " : `${rules.join(", ")}. `}
         <a href={address("/notify")}>See notifications</a>
       </p>
-    </section>
+    </Section>
   );
 }

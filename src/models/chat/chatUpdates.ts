@@ -1,8 +1,7 @@
 import { mongo } from "mongoose";
 import type { ChatEvent } from "../../shared/chatEvent.ts";
-import type { Clock } from "../../shared/clock.ts";
-import type { Documents } from "../db/documents.ts";
 import { insertAll } from "../db/insertAll.ts";
+import { Store } from "../db/store.ts";
 import type { ChatUpdateDoc } from "./chatUpdate.ts";
 
 /** Failed tries after which an update is set aside. */
@@ -12,19 +11,11 @@ const MAX_TRIES = 5;
 export type OpenUpdate = ChatUpdateDoc & { readonly event: ChatEvent };
 
 /** The acts of people in chats that wait to be handled, and those that were handled lately. */
-export class ChatUpdates {
-  readonly collection: Documents<ChatUpdateDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<ChatUpdateDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-  }
-
+export class ChatUpdates extends Store<ChatUpdateDoc> {
   /** Stores updates of a channel. @returns the number of those that were not known @throws AppError unavailable */
   async add(channel: string, updates: readonly { readonly id: string; readonly event: ChatEvent }[]): Promise<number> {
     if (updates.length === 0) return 0;
-    const createdAt = this.#clock.now();
+    const createdAt = this.clock.now();
     const documents = updates.map(({ id, event }) => ({
       _id: `${channel} ${id}`,
       channel,
@@ -41,7 +32,7 @@ export class ChatUpdates {
 
   /** Reads the oldest updates that are due. @throws AppError unavailable */
   listDue(limit: number): Promise<OpenUpdate[]> {
-    const due = { open: true, $or: [{ notBefore: null }, { notBefore: { $lte: this.#clock.now() } }] };
+    const due = { open: true, $or: [{ notBefore: null }, { notBefore: { $lte: this.clock.now() } }] };
     return this.collection.find<OpenUpdate>(due, { sort: { order: 1 }, limit });
   }
 
@@ -58,7 +49,7 @@ export class ChatUpdates {
    */
   async countFailure({ _id, tries }: OpenUpdate, retryMs: number): Promise<boolean> {
     const isLast = tries + 1 >= MAX_TRIES;
-    const notBefore = new Date(this.#clock.now().getTime() + retryMs);
+    const notBefore = new Date(this.clock.now().getTime() + retryMs);
     await this.collection.updateOne({ _id }, { $set: { tries: tries + 1, notBefore, open: !isLast } });
     return isLast;
   }

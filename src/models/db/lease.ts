@@ -1,9 +1,9 @@
 import type { mongo } from "mongoose";
-import type { Clock } from "../../shared/clock.ts";
 import type { Documents } from "./documents.ts";
 import { date, free, nullable, object, optional, type Stored, schemaOf, string } from "./fields.ts";
 import { isDuplicateKey } from "./mongoErrors.ts";
 import { retryOnce } from "./retry.ts";
+import { Store } from "./store.ts";
 
 /** A lease as a record stores it: the exclusive right of one worker to work on the record, until it expires. */
 export const StoredLease = object({
@@ -100,22 +100,14 @@ export type LeaseDoc = Stored<typeof LeaseDoc>;
 
 export const leaseSchema = schemaOf(LeaseDoc);
 
-export class Leases {
-  readonly collection: Documents<LeaseDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<LeaseDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-  }
-
+export class Leases extends Store<LeaseDoc> {
   /**
    * Acquires the lease on a task, or renews it for its holder.
    * @returns false while another process holds it
    * @throws AppError unavailable
    */
   acquire(name: string, holder: string, forMs: number): Promise<boolean> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const change = { $set: { holder, until: new Date(now.getTime() + forMs) } };
     const query = { _id: name, $or: [{ holder }, { until: { $lte: now } }] };
     return updateOrCreate(this.collection, query, change);
@@ -123,7 +115,7 @@ export class Leases {
 
   /** Releases the lease on a task, if the holder has it. @throws AppError unavailable */
   async release(name: string, holder: string): Promise<void> {
-    const change = { $set: { until: this.#clock.now() } };
+    const change = { $set: { until: this.clock.now() } };
     await this.collection.updateOne({ _id: name, holder }, change);
   }
 
@@ -134,7 +126,7 @@ export class Leases {
 
   /** Returns why the holder of a lease cannot carry out the task; null if it can, or nobody holds it. @throws AppError unavailable */
   async faultOf(name: string): Promise<string | null> {
-    const held = await this.collection.findOne({ _id: name, until: { $gt: this.#clock.now() } });
+    const held = await this.collection.findOne({ _id: name, until: { $gt: this.clock.now() } });
     return held?.fault ?? null;
   }
 
@@ -148,7 +140,7 @@ export class Leases {
     { task, name, everyMs }: { readonly task: string; readonly name: string; readonly everyMs: number },
     begin: (after: A | undefined) => AsyncIterable<ScanBatch<A>>,
   ): AsyncGenerator<number, void> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const stored = await this.collection.findOne({ _id: task });
     const { dueAt = now, after = null } = stored?.scans?.[name] ?? {};
     if (after === null && dueAt > now) return;

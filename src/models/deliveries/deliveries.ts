@@ -5,6 +5,7 @@ import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { isHeld, RecordLease } from "../db/lease.ts";
+import { Store } from "../db/store.ts";
 import type { NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions } from "../notes/wantedNotifications.ts";
 import {
@@ -22,26 +23,21 @@ import { listDue } from "./dueDeliveries.ts";
 import { failureNote } from "./failureNote.ts";
 import { laneOf, newDeliveryDoc } from "./newDelivery.ts";
 
-export class Deliveries {
-  readonly collection: Documents<DeliveryDoc>;
-  readonly #inserter: BatchInserter<DeliveryDoc>;
-  readonly #lease: RecordLease<DeliveryDoc>;
-  readonly #clock: Clock;
+export class Deliveries extends Store<DeliveryDoc> {
+  readonly #inserter = new BatchInserter(
+    this.collection,
+    ({ text, webhook }) => 1_000 + text.length + (webhook?.body.length ?? 0),
+  );
+  readonly #lease = new RecordLease(this.collection, "lease", { open: true });
   readonly #changes: ChangeNotifier;
   readonly #notes: NoteNotifier;
   /** Whether failures are noted. */
   readonly #notesFailures: boolean;
 
   constructor(collection: Documents<DeliveryDoc>, clock: Clock, { changes, notes, wanted }: NoteOptions) {
-    this.collection = collection;
-    this.#inserter = new BatchInserter(
-      collection,
-      ({ text, webhook }) => 1_000 + text.length + (webhook?.body.length ?? 0),
-    );
+    super(collection, clock);
     this.#notes = notes;
     this.#notesFailures = wanted.types.has("delivery.failed");
-    this.#lease = new RecordLease(collection, "lease", { open: true });
-    this.#clock = clock;
     this.#changes = changes;
   }
 
@@ -55,7 +51,7 @@ export class Deliveries {
    * @throws AppError unavailable, body_too_large
    */
   async add(delivery: NewDelivery): Promise<boolean> {
-    const doc = newDeliveryDoc(delivery, this.#clock.now(), { notesFailure: this.#notesFailures });
+    const doc = newDeliveryDoc(delivery, this.clock.now(), { notesFailure: this.#notesFailures });
     const inserted = await this.#inserter.add([doc]);
     this.#notify(doc._id);
     if (doc.notes && inserted > 0) this.#notes.noted();
@@ -100,7 +96,7 @@ export class Deliveries {
    * @throws AppError unavailable
    */
   acquire(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const free = {
       $and: [this.#lease.free(now), { $or: [{ notBefore: null }, { notBefore: { $lte: now } }] }],
     };
@@ -161,7 +157,7 @@ export class Deliveries {
     reason: string | null,
     counted: AttemptCounts = {},
   ): Promise<boolean> {
-    const endedAt = this.#clock.now();
+    const endedAt = this.clock.now();
     const texts = { "parts.$[].text": "", "parts.$[].plain": "" };
     const sent = { state, reason, endedAt, open: false, lease: null, sentAt: endedAt, ...texts, ...counted };
     const isOurs =
@@ -190,7 +186,7 @@ export class Deliveries {
   async retry(deliveryId: string, to: string | null): Promise<DeliveryDoc> {
     for (;;) {
       const { channel, sessionKey, kind, event, parts, state, lease, since, order } = await this.find(deliveryId);
-      const now = this.#clock.now();
+      const now = this.clock.now();
       if (state === "sent") throw conflict("The delivery was already sent.");
       if (isHeld(lease, now)) throw conflict("The delivery is being sent right now. Try again in a few seconds.");
       const isUntouched = parts.every((part) => part.state !== "sent" && part.handedAt === null);
@@ -241,7 +237,7 @@ export class Deliveries {
 
   /** Fails all waiting deliveries to a recipient. @returns their number @throws AppError unavailable */
   async failAllTo({ channel, to }: Pick<DeliveryDoc, "channel" | "to">, reason: string): Promise<number> {
-    return this.#failAll({ open: true, state: "pending", channel, to, ...this.#lease.free(this.#clock.now()) }, reason);
+    return this.#failAll({ open: true, state: "pending", channel, to, ...this.#lease.free(this.clock.now()) }, reason);
   }
 
   /**
@@ -254,7 +250,7 @@ export class Deliveries {
     before: Date,
     reasonOf: (channel: string) => string,
   ): Promise<{ channel: string; count: number }[]> {
-    const waiting = { open: true, since: { $lt: before }, ...this.#lease.free(this.#clock.now()) };
+    const waiting = { open: true, since: { $lt: before }, ...this.#lease.free(this.clock.now()) };
     const unserved = { ...waiting, channel: { $nin: [...served] } };
     const channels = await this.collection.distinct("channel", unserved);
     const fail = (channel: string) => this.#failAll({ ...waiting, channel }, reasonOf(channel));
@@ -283,7 +279,7 @@ export class Deliveries {
   }
 
   #failedWith(reason: string) {
-    const endedAt = this.#clock.now();
+    const endedAt = this.clock.now();
     return { state: "failed" as const, open: false, lease: null, notBefore: null, reason, endedAt };
   }
 

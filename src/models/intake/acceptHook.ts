@@ -147,7 +147,7 @@ function insertMapped(
   fingerprint?: string,
 ): Promise<{ isNew: boolean; waiting: number }> {
   const mapping = request.runs[0]?.mapped?.mapping ?? "";
-  return stores.runs.whileArriving(mapping, request.runs.length, (arriving) =>
+  return stores.runs.arrivals.during(mapping, request.runs.length, (arriving) =>
     insertUpToLimit(stores, request, { runIds, fingerprint, arriving }),
   );
 }

@@ -119,6 +119,7 @@ export class Jobs {
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
+    if (created || change.status !== undefined || change.parentJobId !== undefined) this.notifyParent(job);
     if (job.notes) this.noted();
     const ended = ends && job.endedBy?.equals(id) ? ends : null;
     if (created) this.#counter.countStarted(job);
@@ -145,6 +146,7 @@ export class Jobs {
     const job = await this.collection.findOneAndUpdate({ jobId, status: "running" }, stages, options);
     if (job) {
       this.notifyChange(jobId);
+      if (change.force) this.notifyParent(job);
       if (job.notes) this.noted();
       this.countEnded(job);
       return { job, ended: job.status !== "running" };
@@ -166,9 +168,16 @@ export class Jobs {
   }
 
   /** Notifies readers of live events that a report was applied. */
-  notifyReport(jobId: string, stepKey: string, hasEnded: boolean): void {
+  notifyReport(job: Pick<JobDoc, "jobId" | "parentJobId">, stepKey: string, hasEnded: boolean): void {
+    const { jobId } = job;
     this.#changes.notify({ kind: "step", jobId, stepKey });
     this.#changes.notify({ kind: "job", jobId, moved: hasEnded });
+    if (hasEnded) this.notifyParent(job);
+  }
+
+  /** Notifies readers of the parent of a job, which counts its children by status. */
+  notifyParent({ parentJobId }: Pick<JobDoc, "parentJobId">): void {
+    if (parentJobId !== null) this.#changes.notify({ kind: "job", jobId: parentJobId, moved: false });
   }
 
   /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
@@ -231,10 +240,17 @@ export class Jobs {
   }
 
   /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
-  async delete(jobs: readonly Pick<JobDoc, "_id" | "jobId">[], query: mongo.Filter<JobDoc>): Promise<number> {
+  async delete(
+    jobs: readonly Pick<JobDoc, "_id" | "jobId" | "parentJobId">[],
+    query: mongo.Filter<JobDoc>,
+  ): Promise<number> {
     const ids = jobs.map(({ _id }) => _id);
     const { deletedCount } = await this.collection.deleteMany({ $and: [{ _id: { $in: ids } }, query] });
-    if (deletedCount > 0) for (const { jobId } of jobs) this.notifyChange(jobId);
+    if (deletedCount === 0) return 0;
+    for (const job of jobs) {
+      this.notifyChange(job.jobId);
+      this.notifyParent(job);
+    }
     return deletedCount;
   }
 

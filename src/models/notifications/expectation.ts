@@ -5,6 +5,7 @@ import { durationMs } from "../../shared/text/duration.ts";
 import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { retryUpsert } from "../db/retry.ts";
+import { Store } from "../db/store.ts";
 import { NOTED_INDEX, type Note, type NoteNotifier, Notes } from "../notes/note.ts";
 
 /** The state of an expectation of the configuration (`expect`). */
@@ -85,14 +86,11 @@ export function nextDue(state: DueState, { times, graceMs }: Schedule): Date {
 
 export const expectationSchema = f.schemaOf(ExpectationDoc).index(NOTED_INDEX.keys, NOTED_INDEX.options);
 
-export class Expectations {
-  readonly collection: Documents<ExpectationDoc>;
-  readonly #clock: Clock;
+export class Expectations extends Store<ExpectationDoc> {
   readonly #notes: NoteNotifier;
 
   constructor(collection: Documents<ExpectationDoc>, clock: Clock, notes: NoteNotifier) {
-    this.collection = collection;
-    this.#clock = clock;
+    super(collection, clock);
     this.#notes = notes;
   }
 
@@ -109,7 +107,7 @@ export class Expectations {
 
   /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
   async begin(id: string, name: string, lastSeenAt: Date | null = null): Promise<void> {
-    const fresh = { name, since: this.#clock.now(), lastSeenAt, missedAt: null };
+    const fresh = { name, since: this.clock.now(), lastSeenAt, missedAt: null };
     const isOther = { _id: id, name: { $ne: name } };
     const { matchedCount } = await this.collection.updateOne(isOther, { $set: fresh });
     if (matchedCount > 0) return;
@@ -126,7 +124,7 @@ export class Expectations {
   /** Notes that a job was missing at a time, once. @throws AppError unavailable */
   async missed({ _id, name, missedAt, lastSeenAt }: ExpectationDoc, due: Date): Promise<void> {
     const id = `missing-${_id}-${due.getTime()}`;
-    const note: Note = { id, type: "job.missing", at: this.#clock.now(), was: { lastSeenAt } };
+    const note: Note = { id, type: "job.missing", at: this.clock.now(), was: { lastSeenAt } };
     const change = { $set: { missedAt: due }, $push: { notes: note } };
     const { modifiedCount } = await this.collection.updateOne({ _id, name, missedAt, lastSeenAt }, change);
     if (modifiedCount > 0) this.#notes.noted();

@@ -1,7 +1,6 @@
-import type { Clock } from "../../shared/clock.ts";
-import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
+import { Store } from "../db/store.ts";
 
 /** How long spans are kept that nobody sends, because traces were turned off. */
 const KEEP_SECONDS = 86_400;
@@ -30,15 +29,7 @@ const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 const MAX_BATCH_RECORDS = 1_000;
 
 /** The spans that wait to be sent. */
-export class Spans {
-  readonly collection: Documents<SpanDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<SpanDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-  }
-
+export class Spans extends Store<SpanDoc> {
   /**
    * Adds records, as far as there is room. Those that wait already stay unchanged.
    * @returns the number of spans without room
@@ -49,7 +40,7 @@ export class Spans {
     const waiting = { at: { $gt: new Date(0) } };
     const count = await this.collection.countDocuments(waiting, { limit: MAX_WAITING, hint: { at: 1 } });
     const room = Math.max(0, MAX_WAITING - count);
-    const at = this.#clock.now();
+    const at = this.clock.now();
     const added = records.slice(0, room).map((record) => ({ ...record, at }));
     if (added.length > 0) await insertAll(this.collection, [added]);
     return countSpans(records.slice(room));

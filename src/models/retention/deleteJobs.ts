@@ -9,7 +9,7 @@ import type { Stores } from "../stores.ts";
 const BATCH_SIZE = 500;
 
 /** A job to delete, with the ids of its stored payloads. `openGates` exists if the job ever had a gate. */
-type JobToDelete = Pick<JobDoc, "_id" | "jobId" | "notes" | "openGates"> & {
+type JobToDelete = Pick<JobDoc, "_id" | "jobId" | "parentJobId" | "notes" | "openGates"> & {
   readonly payloadIds: readonly mongo.ObjectId[];
 };
 
@@ -57,7 +57,7 @@ export async function deleteEndedBefore(
 }
 
 function findBatch({ jobs }: Stores, query: mongo.Filter<JobDoc>): Promise<JobToDelete[]> {
-  const projection = { jobId: 1, openGates: 1, payloadIds: PAYLOAD_IDS, "notes.id": 1 };
+  const projection = { jobId: 1, parentJobId: 1, openGates: 1, payloadIds: PAYLOAD_IDS, "notes.id": 1 };
   return jobs.collection.find<JobToDelete>(query, { projection, limit: BATCH_SIZE });
 }
 

@@ -1,8 +1,7 @@
-import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { insertAll } from "../db/insertAll.ts";
+import { Store } from "../db/store.ts";
 import type { MappedCall } from "./run.ts";
 import type { Runs } from "./runs.ts";
 
@@ -26,18 +25,10 @@ export const hookCallSchema = f.schemaOf(HookCallDoc);
 
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxPromptChars">;
 
-export class HookCalls {
-  readonly collection: Documents<HookCallDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<HookCallDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#clock = clock;
-  }
-
+export class HookCalls extends Store<HookCallDoc> {
   /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
   async add(_id: string, call: NewHookCall): Promise<void> {
-    const created = { _id, ...call, promptChars: 0, createdAt: this.#clock.now() };
+    const created = { _id, ...call, promptChars: 0, createdAt: this.clock.now() };
     await insertAll(this.collection, [[created]]);
   }
 

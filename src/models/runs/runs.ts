@@ -6,9 +6,11 @@ import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
+import { Store } from "../db/store.ts";
 import type { Note, NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type NewRun, newRunDoc } from "./acceptance.ts";
+import { Arrivals } from "./arrivals.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
 import {
@@ -22,26 +24,20 @@ import {
 } from "./run.ts";
 import { addTried } from "./usage/spending.ts";
 
-export class Runs {
-  readonly collection: Documents<RunDoc>;
-  readonly #inserter: BatchInserter<RunDoc>;
-  readonly #lease: RecordLease<RunDoc>;
-  readonly #clock: Clock;
+export class Runs extends Store<RunDoc> {
+  readonly #inserter = new BatchInserter(
+    this.collection,
+    ({ mapped, request }) =>
+      1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
+  );
+  readonly #lease = new RecordLease(this.collection, "lease", { status: "running" });
   readonly #changes: ChangeNotifier;
   readonly #notes: NoteNotifier;
   readonly #wanted: WantedNotifications;
-  /** The runs of each mapping that requests to this process are about to store. */
-  readonly #arriving = new Map<string, number>();
+  readonly arrivals = new Arrivals();
 
   constructor(collection: Documents<RunDoc>, clock: Clock, { changes, notes, wanted }: NoteOptions) {
-    this.collection = collection;
-    this.#inserter = new BatchInserter(
-      collection,
-      ({ mapped, request }) =>
-        1_000 + (mapped?.call?.length ?? 0) + (mapped?.item?.json.length ?? 0) + (request?.message.length ?? 0),
-    );
-    this.#lease = new RecordLease(collection, "lease", { status: "running" });
-    this.#clock = clock;
+    super(collection, clock);
     this.#changes = changes;
     this.#notes = notes;
     this.#wanted = wanted;
@@ -64,26 +60,10 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async accept(runs: readonly NewRun[]): Promise<number> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const inserted = await this.#inserter.add(runs.map((run) => newRunDoc(run, now)));
     for (const { _id } of runs) this.#notifyIf(_id, inserted > 0);
     return inserted;
-  }
-
-  /**
-   * Calls `act`, which stores runs of a mapping, with the number of those that earlier requests to this process are about to store:
-   * no count of the waiting runs contains these.
-   */
-  async whileArriving<T>(mapping: string, count: number, act: (arriving: number) => Promise<T>): Promise<T> {
-    const arriving = this.#arriving.get(mapping) ?? 0;
-    this.#arriving.set(mapping, arriving + count);
-    try {
-      return await act(arriving);
-    } finally {
-      const left = (this.#arriving.get(mapping) ?? 0) - count;
-      if (left > 0) this.#arriving.set(mapping, left);
-      else this.#arriving.delete(mapping);
-    }
   }
 
   /** Reads a run. @throws AppError run_not_found, unavailable */
@@ -139,7 +119,7 @@ export class Runs {
     const free = former ? asRead : { stage, status, attempts, round, lease: null };
     const change = {
       status: "running" as const,
-      startedAt: this.#clock.now(),
+      startedAt: this.clock.now(),
       lease,
       notBefore: null,
       attempts: attempts + 1,
@@ -163,7 +143,7 @@ export class Runs {
    * @throws AppError unavailable, body_too_large
    */
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
-    const change = mappingUpdate(mapped, this.#clock.now(), this.#wanted);
+    const change = mappingUpdate(mapped, this.clock.now(), this.#wanted);
     const { modifiedCount } = await this.collection.updateOne(unmapped(runId, round), change);
     if (modifiedCount === 1) this.#triggerNotes(change);
     return this.#notifyIf(runId, modifiedCount === 1);
@@ -180,7 +160,7 @@ export class Runs {
    */
   async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
     const { _id, lease } = run;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
     // A run that a budget refuses has made no attempt.
     const isTried = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
@@ -194,7 +174,7 @@ export class Runs {
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
     const waiting = { status: "queued", lease: null, notBefore, error, ...stderrOf(report) };
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const { $inc, $push } = addTried(report, run.lease.token, now);
     const change = { $inc, $push: { ...pushFailedTry(run, error, report, now), ...$push } };
     return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.lease.token, waiting, change));
@@ -203,7 +183,7 @@ export class Runs {
   /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
   async release({ _id, lease }: AgentRun, report: AttemptReport = {}): Promise<void> {
     const waiting = { status: "queued", lease: null };
-    const { $inc, $push } = addTried(report, lease.token, this.#clock.now());
+    const { $inc, $push } = addTried(report, lease.token, this.clock.now());
     const change = { $inc: { attempts: -1, ...$inc }, $push };
     this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, change));
   }
@@ -250,7 +230,7 @@ export class Runs {
       error: { code: "cancelled", message },
       ...(reason !== null && { cancelReason: reason }),
     };
-    const change = endUpdate(outcome, this.#clock.now(), this.#wanted);
+    const change = endUpdate(outcome, this.clock.now(), this.#wanted);
     const waiting = { _id: runId, status: { $in: ["queued" as const, "waiting" as const] } };
     const { modifiedCount } = await this.collection.updateOne(waiting, change);
     const isWaiting = this.#notifyIf(runId, modifiedCount === 1);

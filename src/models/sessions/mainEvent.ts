@@ -1,10 +1,9 @@
 import { mongo } from "mongoose";
-import type { Clock } from "../../shared/clock.ts";
 import { AppError } from "../../shared/errors.ts";
-import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { readPage } from "../db/page.ts";
+import { Store } from "../db/store.ts";
 import { depthField } from "../notes/depth.ts";
 
 /** A main event: a line that goes into the prompt of the main session's next turn. */
@@ -49,16 +48,8 @@ export type NewMainEvent = Pick<MainEventDoc, "_id" | "text" | "source" | "wake"
   readonly depth?: number | undefined;
 };
 
-export class MainEvents {
-  readonly collection: Documents<MainEventDoc>;
-  readonly #inserter: BatchInserter<MainEventDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<MainEventDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#inserter = new BatchInserter(collection, ({ text }) => 500 + text.length);
-    this.#clock = clock;
-  }
+export class MainEvents extends Store<MainEventDoc> {
+  readonly #inserter = new BatchInserter(this.collection, ({ text }) => 500 + text.length);
 
   /**
    * Queues events. Those that exist already, or were taken lately, stay unchanged.
@@ -66,7 +57,7 @@ export class MainEvents {
    * @throws AppError unavailable
    */
   add(events: readonly NewMainEvent[]): Promise<number> {
-    const fresh = { createdAt: this.#clock.now(), waiting: true, takenAt: null };
+    const fresh = { createdAt: this.clock.now(), waiting: true, takenAt: null };
     return this.#inserter.add(
       events.map(({ fingerprint, depth, ...event }) => ({
         ...event,
@@ -141,7 +132,7 @@ export class MainEvents {
 
   /** @returns the number of events that match the query */
   async #dequeue(query: mongo.Filter<MainEventDoc>): Promise<number> {
-    const change = { $set: { waiting: false, takenAt: this.#clock.now() } };
+    const change = { $set: { waiting: false, takenAt: this.clock.now() } };
     return (await this.collection.updateMany(query, change)).matchedCount;
   }
 }

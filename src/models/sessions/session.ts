@@ -1,8 +1,7 @@
-import type { Clock } from "../../shared/clock.ts";
 import { MAIN_SESSION } from "../../shared/sessionKey.ts";
-import type { Documents } from "../db/documents.ts";
 import * as f from "../db/fields.ts";
 import { RecordLease, StoredLease } from "../db/lease.ts";
+import { Store } from "../db/store.ts";
 
 /** The channel and recipient to which replies of the main session are sent. */
 export const ReplyTarget = f.object({
@@ -52,16 +51,8 @@ export interface SessionTurn {
 /** The time within which turns that rules start are counted. */
 const RULE_TURNS_MS = 60_000;
 
-export class Sessions {
-  readonly collection: Documents<SessionDoc>;
-  readonly #lease: RecordLease<SessionDoc>;
-  readonly #clock: Clock;
-
-  constructor(collection: Documents<SessionDoc>, clock: Clock) {
-    this.collection = collection;
-    this.#lease = new RecordLease(collection, "active");
-    this.#clock = clock;
-  }
+export class Sessions extends Store<SessionDoc> {
+  readonly #lease = new RecordLease(this.collection, "active");
 
   /**
    * Acquires the session for one turn, until it is released or the lease expires. Creates the session if it does not exist.
@@ -69,7 +60,7 @@ export class Sessions {
    * @throws AppError unavailable
    */
   acquire({ key, holder, agentId }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const active: NonNullable<SessionDoc["active"]> = { holder, token, until };
     return this.#lease.acquireOrCreate(key, active, {
       now,
@@ -105,7 +96,7 @@ export class Sessions {
 
   /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
   async countRuleTurn(): Promise<number> {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const isSame = { $gt: ["$ruleTurns.since", new Date(now.getTime() - RULE_TURNS_MS)] };
     const next = { since: "$ruleTurns.since", count: { $add: ["$ruleTurns.count", 1] } };
     const change = [{ $set: { ruleTurns: { $cond: [isSame, next, { since: now, count: 1 }] } } }];
@@ -125,7 +116,7 @@ export class Sessions {
     const main = await this.collection.findOne(query, { projection: { pause: 1 } });
     const { failures: before = 0, newestEventId: known = null } = main?.pause ?? {};
     const failures = known === newestEventId ? before + 1 : 1;
-    const until = new Date(this.#clock.now().getTime() + pauseMs(failures));
+    const until = new Date(this.clock.now().getTime() + pauseMs(failures));
     const change = { $set: { pause: { until, failures, newestEventId } } };
     await this.collection.updateOne(query, change);
     return until;
@@ -163,7 +154,7 @@ export class Sessions {
   /** Sets where replies of the main session go. */
   async setReplyTarget({ channel, to }: ReplyTarget): Promise<void> {
     const route = { channel, to: to.trim() };
-    const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.#clock.now() } };
+    const change = { $set: { route }, $setOnInsert: { active: null, lastUsedAt: this.clock.now() } };
     await this.collection.updateOne({ _id: MAIN_SESSION }, change, { upsert: true });
   }
 

@@ -1,9 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { InboundSource } from "../../channels/inbound.ts";
 import { backoff } from "../../shared/backoff.ts";
-import { withLease } from "../../shared/lease.ts";
 import type { Timings } from "../../shared/timings.ts";
+import { startLeasedTask } from "../leasedTask.ts";
 import type { ChatDeps } from "./chatDeps.ts";
 
 interface ReceiveDeps extends Pick<ChatDeps, "stores" | "access" | "clock" | "log" | "queues"> {
@@ -22,34 +21,13 @@ export const inboundTask = (channel: string): string => `updates of ${channel}`;
  * what it sends among several. Acts are stored before they are confirmed, once by their ids.
  */
 export function receiveActs(deps: ReceiveDeps): { close(): Promise<void> } {
-  const stopping = new AbortController();
-  const receiving = run(deps, stopping.signal);
-  return {
-    async close() {
-      stopping.abort();
-      await receiving;
-    },
-  };
-}
-
-async function run(deps: ReceiveDeps, stopping: AbortSignal): Promise<void> {
-  const { stores, clock, log, channel, timings } = deps;
-  const { durationMs, acquireEveryMs } = timings.lease;
-  const holder = randomUUID();
-  const name = inboundTask(channel);
-  const renew = () => stores.leases.acquire(name, holder, durationMs);
-  while (!stopping.aborted) {
-    try {
-      if (await renew()) {
-        const lease = { renew, now: () => clock.now() };
-        await withLease(lease, timings.lease, (lost) => receive(deps, holder, AbortSignal.any([lost, stopping])));
-        await stores.leases.release(name, holder);
-      }
-    } catch (error) {
-      log.debug({ channel, err: error }, "what people have done could not be stored; it is tried again");
-    }
-    await pause(acquireEveryMs, stopping);
-  }
+  const { log, channel } = deps;
+  return startLeasedTask(deps, {
+    name: inboundTask(channel),
+    work: (signal, holder) => receive(deps, holder, signal),
+    onError: (error) =>
+      log.debug({ channel, err: error }, "what people have done could not be stored; it is tried again"),
+  });
 }
 
 /** Receives acts until the signal is aborted. @throws AppError unavailable */

@@ -1,8 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { withLease } from "../../shared/lease.ts";
 import { readChanges } from "../../shared/queue/changeReader.ts";
 import type { RedisConnection } from "../../shared/queue/redis.ts";
+import { startLeasedTask } from "../leasedTask.ts";
 import { logFailure } from "../periodic.ts";
 import { type LiveDeps, LiveWriter } from "./liveWriter.ts";
 
@@ -21,35 +20,12 @@ export interface StartLiveDeps extends LiveDeps {
  */
 export function startLive(deps: StartLiveDeps): { close(): Promise<void> } {
   if (deps.rules.length === 0) return { close: async () => {} };
-  const closed = new AbortController();
-  const running = run(deps, closed.signal);
-  return {
-    async close() {
-      closed.abort();
-      await running;
-    },
-  };
-}
-
-async function run(deps: StartLiveDeps, closed: AbortSignal): Promise<void> {
-  const { stores, clock, timings } = deps;
-  const { durationMs, renewEveryMs, acquireEveryMs } = timings.lease;
-  const holder = randomUUID();
-  const renew = () => stores.leases.acquire(TASK, holder, durationMs);
-  while (!closed.aborted) {
-    try {
-      if (await renew()) {
-        const lease = { renew, now: () => clock.now() };
-        await withLease(lease, { durationMs, renewEveryMs, isStrict: true }, (lost) =>
-          write(deps, AbortSignal.any([lost, closed])),
-        );
-        await stores.leases.release(TASK, holder);
-      }
-    } catch (error) {
-      logFailure(deps, TASK, error);
-    }
-    await pause(acquireEveryMs, undefined, { signal: closed }).catch(() => {});
-  }
+  return startLeasedTask(deps, {
+    name: TASK,
+    isStrict: true,
+    work: (signal) => write(deps, signal),
+    onError: (error) => logFailure(deps, TASK, error),
+  });
 }
 
 /** Writes the messages until the signal aborts. */

@@ -1,7 +1,9 @@
 import type { Agents } from "../../config/agents/agents.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
 import type { Note } from "../../models/notes/note.ts";
-import { type AlertChanges, alertKey, type Decision } from "../../models/notifications/alerts.ts";
+import type { Decision } from "../../models/notifications/alert.ts";
+import type { AlertChanges } from "../../models/notifications/alertChanges.ts";
+import { alertKey } from "../../models/notifications/alerts.ts";
 import type { DispatchedNote, NotedRecord } from "../../models/notifications/outbox.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { Queues } from "../../shared/queue/producer.ts";

@@ -11,7 +11,7 @@ import {
 import { answerUrl } from "../../models/gates/answerLinks.ts";
 import { shownVersion } from "../../models/gates/shown.ts";
 import { MAX_DEPTH } from "../../models/notes/depth.ts";
-import type { Summary } from "../../models/notifications/alerts.ts";
+import type { Summary } from "../../models/notifications/alert.ts";
 import type { NotedRecord } from "../../models/notifications/outbox.ts";
 import { NOTIFICATION_PREFIX } from "../../models/sessions/mainEvent.ts";
 import type { Stores } from "../../models/stores.ts";

@@ -119,6 +119,37 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
       expect((await answer).body.metadata).to.deep.equal({ team: "data" });
     });
 
+    const ofChildren: [change: string, apply: (child: string, parent: string) => Promise<unknown>, children: object][] =
+      [
+        ["is created", (_, parentJobId) => createJob(app, { parentJobId }), { running: 2 }],
+        [
+          "joins it",
+          async (_, parentJobId) => app.call("PUT", (await createJob(app)).path, { parentJobId }),
+          { running: 2 },
+        ],
+        ["is ended by hand", (child) => app.call("PUT", child, { status: "failed" }), { failed: 1 }],
+        ["is cancelled by force", (child) => app.call("POST", `${child}/cancel`, { force: true }), { failed: 1 }],
+        [
+          "is completed by a report",
+          (child) => report(app, child, "load", { ...whole(100), status: "completed", output: {} }),
+          { completed: 1 },
+        ],
+        ["is deleted", (child) => app.call("DELETE", child), { running: 0 }],
+      ];
+    for (const [title, apply, children] of ofChildren) {
+      it(`answers when a child of the job ${title}`, async () => {
+        const { jobId, path } = await createJob(app);
+        const child = await createJob(app, { parentJobId: jobId });
+        const { answer } = await waitForChange(path);
+
+        await apply(child.path, jobId);
+        const { status, body } = await answer;
+
+        expect(status).to.equal(200);
+        expect(body.children).to.deep.include(children);
+      }).timeout(20_000); // shorter than the wait, after which the answer would be the same
+    }
+
     it("answers at once when the job has changed already", async () => {
       const { path } = await createJob(app);
 

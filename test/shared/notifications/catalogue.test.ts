@@ -5,7 +5,7 @@ import { generatedDocs } from "../../../script/docs.ts";
 import { PROGRESS, RuleSchema } from "../../../src/config/notify.ts";
 import { deliverySchema } from "../../../src/models/deliveries/delivery.ts";
 import { jobSchema } from "../../../src/models/jobs/job.ts";
-import { alertSchema } from "../../../src/models/notifications/alerts.ts";
+import { alertSchema } from "../../../src/models/notifications/alert.ts";
 import {
   ANY_NOTIFICATION_TYPES,
   aboutOf,

@@ -17,7 +17,6 @@ import { type AnyRoute, route } from "../../routing/route.ts";
 import { parseTimes } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
 
-const closed = { additionalProperties: false } as const;
 const params = Type.Object({ requestId: s.Identifier("Identifies the kept request.") });
 
 /** Maximum names of unknown hooks in a response. */
@@ -65,12 +64,7 @@ const listRequests = route({
       {
         hook: Type.Optional(Type.String({ description: "Requests with this name of the hook in their URL." })),
         mapping: Type.Optional(Type.String({ description: "Requests that this mapping took or filtered." })),
-        outcome: Type.Optional(
-          Type.Array(Type.Enum([...shapes.OUTCOMES]), {
-            minItems: 1,
-            description: "Requests with this outcome. Repeat the parameter for several.",
-          }),
-        ),
+        outcome: q.anyOf(Type.Enum([...shapes.OUTCOMES]), "Requests with this outcome."),
         status: Type.Optional(
           Type.Integer({ minimum: 100, maximum: 599, description: "Requests that were answered with this status." }),
         ),
@@ -78,7 +72,7 @@ const listRequests = route({
         before: Type.Optional(s.Timestamp("Requests before this time.")),
         ...q.idPaging,
       },
-      closed,
+      q.closed,
     ),
   },
   answers: {

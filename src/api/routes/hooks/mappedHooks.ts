@@ -16,9 +16,8 @@ import * as examples from "../../examples/gateway.ts";
 import * as inboxExamples from "../../examples/inbox.ts";
 import { startRuns } from "../../inbox/startRuns.ts";
 import { route } from "../../routing/route.ts";
+import * as q from "../../schemas/requests.ts";
 import { hookHeaders, hookQuery, idempotencyOf, joinKey, RunId } from "./hooks.ts";
-
-const closed = { additionalProperties: false } as const;
 
 /** Returns the route of all names under the hooks' path that mappings define. `authenticateSender` reads the body first. */
 export const mappedHookRoute = ({ path }: Config["hooks"], maxBodyBytes: number) =>
@@ -35,7 +34,7 @@ export const mappedHookRoute = ({ path }: Config["hooks"], maxBodyBytes: number)
     schemas: {
       params: Type.Object(
         { name: Type.String({ description: "Name of the hook: `match.path` of the mapping." }) },
-        closed,
+        q.closed,
       ),
       query: hookQuery,
       headers: hookHeaders,
@@ -123,7 +122,7 @@ export const metaHandshakeRoute = ({ path }: Config["hooks"], mappings: readonly
     schemas: {
       params: Type.Object(
         { name: Type.String({ description: "Name of the hook: `match.path` of the mapping." }) },
-        closed,
+        q.closed,
       ),
       query: Type.Object(
         {

@@ -29,7 +29,7 @@ export const getJob = route({
           }),
         ),
       },
-      { additionalProperties: false },
+      q.closed,
     ),
     headers: Type.Object({
       "if-none-match": Type.Optional(

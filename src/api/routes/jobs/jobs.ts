@@ -66,9 +66,7 @@ function checkParent(jobId: string, parentJobId: string | null | undefined, call
 const instant = (description: string) => Type.Optional(s.Timestamp(description));
 
 const filters = {
-  status: Type.Optional(
-    Type.Array(s.Status, { minItems: 1, description: "Jobs with this status. Repeat the parameter for several." }),
-  ),
+  status: q.anyOf(s.Status, "Jobs with this status."),
   name: Type.Optional(
     Type.String({
       minLength: 1,

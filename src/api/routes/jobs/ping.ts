@@ -10,8 +10,6 @@ import * as q from "../../schemas/requests.ts";
 import { keptTraceparent, traceHeader } from "../../traceparent.ts";
 import { MAX_LOG_BYTES } from "./stepLog.ts";
 
-const closed = { additionalProperties: false } as const;
-
 const query = Type.Object(
   {
     new: Type.Optional(
@@ -21,7 +19,7 @@ const query = Type.Object(
       }),
     ),
   },
-  closed,
+  q.closed,
 );
 
 const headers = Type.Object(traceHeader);

@@ -44,7 +44,7 @@ const appendLog = route({
 
 const JsonLine = Type.Object(
   { at: Type.Optional(s.Timestamp("")), level: Type.Optional(s.nullable(LogLevel)), text: Type.String() },
-  { additionalProperties: false },
+  q.closed,
 );
 
 /** Parses JSON lines; empty ones are ignored. @throws AppError invalid_body, which names the line */
@@ -93,7 +93,7 @@ const getLog = route({
         limit: lineCount("Maximum number of lines, 1,000 by default."),
         tail: lineCount("Maximum number of lines, the last ones; in place of `limit`."),
       },
-      { additionalProperties: false },
+      q.closed,
     ),
     headers: Type.Object({
       accept: Type.Optional(Type.String({ description: "`text/plain` for the text of the lines." })),

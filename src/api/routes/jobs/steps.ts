@@ -7,8 +7,6 @@ import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 import { putStep } from "./reportStep.ts";
 
-const closed = { additionalProperties: false } as const;
-
 const fields = Type.Optional(
   Type.Array(Type.Enum(STEP_FIELDS), {
     minItems: 1,
@@ -17,12 +15,7 @@ const fields = Type.Optional(
   }),
 );
 
-const status = Type.Optional(
-  Type.Array(s.Status, {
-    minItems: 1,
-    description: "Steps with this status. Repeat the parameter for several.",
-  }),
-);
+const status = q.anyOf(s.Status, "Steps with this status.");
 
 const getSteps = route({
   method: "get",
@@ -34,7 +27,7 @@ const getSteps = route({
   description:
     "Returns the steps of a job, oldest first, with their outputs. Use `fields` to leave out what you do not need. A page can have fewer rows than `limit` when its rows are large; the list ends when `nextCursor` is null.",
   example: examples.listSteps,
-  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ status, fields, ...q.paging }, closed) },
+  schemas: { params: Type.Object({ jobId: s.JobId }), query: Type.Object({ status, fields, ...q.paging }, q.closed) },
   answers: { 200: Type.Object({ steps: s.Rows(StepRow), nextCursor: s.nextCursor }, s.named("StepList")) },
   errors: ["job_not_found"],
   async handler({ params, query }, { stores }) {

@@ -8,8 +8,6 @@ import { route } from "../../routing/route.ts";
 import { parseTimes } from "../../routing/validate.ts";
 import * as q from "../../schemas/requests.ts";
 
-const closed = { additionalProperties: false } as const;
-
 /** The filters of lists and counts. */
 const runFilters = {
   sessionKey: Type.Optional(s.Identifier("Runs of this conversation.")),
@@ -41,16 +39,11 @@ const getRuns = route({
   schemas: {
     query: Type.Object(
       {
-        status: Type.Optional(
-          Type.Array(RunStatus, {
-            minItems: 1,
-            description: "Runs with this status. Repeat the parameter for several.",
-          }),
-        ),
+        status: q.anyOf(RunStatus, "Runs with this status."),
         ...runFilters,
         ...q.idPaging,
       },
-      closed,
+      q.closed,
     ),
   },
   answers: { 200: Type.Object({ runs: s.Rows(Run), nextCursor: s.nextCursor }, s.named("RunList")) },
@@ -71,7 +64,7 @@ const getRunStats = route({
   description:
     "Returns the number of runs by status. With the filters of the list it counts the runs that match, at most 10,000 of them; without filters at most 10,000 of each status. `capped` is true if there are more.",
   example: examples.getRunStats,
-  schemas: { query: Type.Object(runFilters, closed) },
+  schemas: { query: Type.Object(runFilters, q.closed) },
   answers: { 200: RunStats },
   errors: [],
   async handler({ query: { createdFrom, createdBefore, ...rest } }, { stores }) {

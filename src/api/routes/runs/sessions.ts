@@ -8,7 +8,6 @@ import * as examples from "../../examples/gateway.ts";
 import { route } from "../../routing/route.ts";
 import * as q from "../../schemas/requests.ts";
 
-const closed = { additionalProperties: false } as const;
 const MAX_EVENTS_CHARS = 1024 * 1024;
 
 const getSessions = route({
@@ -21,7 +20,7 @@ const getSessions = route({
   description: "Returns the conversations of the agent, the latest first.",
   example: examples.listSessions,
   schemas: {
-    query: Type.Object(q.idPaging, closed),
+    query: Type.Object(q.idPaging, q.closed),
   },
   answers: {
     200: Type.Object(
@@ -47,7 +46,7 @@ const getWaitingEvents = route({
   summary: "List waiting events of the main session",
   description: "Returns the events that wait for the next turn of the main session, oldest first.",
   example: examples.listWaitingEvents,
-  schemas: { query: Type.Object({ limit: q.paging.limit }, closed) },
+  schemas: { query: Type.Object({ limit: q.paging.limit }, q.closed) },
   answers: {
     200: Type.Object(
       {
@@ -108,7 +107,7 @@ const getMessages = route({
   example: examples.listMessages,
   schemas: {
     params: Type.Object({ sessionKey: s.Identifier("Identifies the conversation; `main` is the main session.") }),
-    query: Type.Object({ limit: q.paging.limit, cursor: q.cursor(MESSAGE_CURSOR_PATTERN) }, closed),
+    query: Type.Object({ limit: q.paging.limit, cursor: q.cursor(MESSAGE_CURSOR_PATTERN) }, q.closed),
   },
   answers: {
     200: Type.Object(

@@ -4,7 +4,7 @@ import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { address } from "../../router.ts";
 import { count } from "../../time.ts";
-import { Icon } from "../icon.tsx";
+import { ActButton } from "../actButton.tsx";
 import { Facts } from "../values/facts.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
@@ -79,18 +79,18 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
   if (!hasScope(access.value, "runs:write") || state === "sent") return null;
   return (
     <span class="acts line">
-      <button type="button" disabled={isPending} onClick={() => mutate(service.deliveries.retry, "Retrying now")}>
-        <Icon name="retry" /> {state === "failed" ? "Retry" : "Try now"}
-      </button>
+      <ActButton icon="retry" isPending={isPending} act={() => mutate(service.deliveries.retry, "Retrying now")}>
+        {state === "failed" ? "Retry" : "Try now"}
+      </ActButton>
       {state === "pending" && (
-        <button
-          type="button"
-          class="danger"
-          disabled={isPending}
-          onClick={() => mutate(service.deliveries.cancel, "Delivery cancelled")}
+        <ActButton
+          icon="cancel"
+          isPending={isPending}
+          isDanger
+          act={() => mutate(service.deliveries.cancel, "Delivery cancelled")}
         >
-          <Icon name="cancel" /> Cancel
-        </button>
+          Cancel
+        </ActButton>
       )}
     </span>
   );

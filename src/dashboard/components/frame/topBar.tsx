@@ -103,13 +103,18 @@ function LoginName({ access: { name, by, scopes, jobIdPrefixes } }: { access: Ac
   );
 }
 
+/** Counts at once, and then at an interval. */
+function useCount(countNow: () => Promise<void>, everyMs: number): void {
+  useEffect(() => void countNow(), []);
+  useReloadEvery(() => void countNow(), everyMs);
+}
+
 /** Interval of counting on pages whose live events do not show which jobs wait. */
 const COUNT_EVERY_MS = 15_000;
 
 /** The number of questions that wait for an answer. */
 function OpenGates() {
-  useEffect(() => void countOpenGates(), []);
-  useReloadEvery(() => void countOpenGates(), COUNT_EVERY_MS);
+  useCount(countOpenGates, COUNT_EVERY_MS);
   const open = openGates.value;
   if (!open) return null;
   return <Badge text={open > MAX_COUNTED ? `${MAX_COUNTED}+` : open} noun="open" />;
@@ -120,8 +125,7 @@ const COUNT_CHANNELS_EVERY_MS = 30_000;
 
 /** The number of channels that send nothing, because their services refuse the credentials. */
 function StoppedChannels() {
-  useEffect(() => void countStoppedChannels(), []);
-  useReloadEvery(() => void countStoppedChannels(), COUNT_CHANNELS_EVERY_MS);
+  useCount(countStoppedChannels, COUNT_CHANNELS_EVERY_MS);
   const stopped = stoppedChannels.value;
   if (!stopped) return null;
   return <Badge text={stopped} noun="stopped" isFault />;

@@ -1,6 +1,6 @@
 import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
-import { countOf, isStale, shownStatus } from "../../data/job/jobRows.ts";
+import { countOf, isStale, shownStatus } from "../../data/job/jobText.ts";
 import { useReloadEvery } from "../../data/live/reloadEvery.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";

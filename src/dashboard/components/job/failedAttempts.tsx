@@ -1,6 +1,7 @@
 import type { FailedRunAttempt, FailedStepAttempt } from "../../../client/client.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
+import { Section } from "../section.tsx";
 import { Clamp } from "../values/clamp.tsx";
 import { When } from "../values/when.tsx";
 
@@ -14,8 +15,7 @@ interface FailedAttemptsProps {
 export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
   if (attempts.length === 0) return null;
   return (
-    <section aria-labelledby="attempts-title" class="section">
-      <h2 id="attempts-title">Failed attempts</h2>
+    <Section id="attempts" title="Failed attempts">
       <ol class="tries stack">
         {attempts.toReversed().map(({ attempt, error, stderr, startedAt, endedAt }) => (
           <li class="well" key={endedAt}>
@@ -36,7 +36,7 @@ export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Job } from "../../../client/client.ts";
 import { copyText, downloadText } from "../../copy.ts";
 import { access, hasScope } from "../../data/access.ts";
-import { titleOf } from "../../data/job/jobRows.ts";
+import { titleOf } from "../../data/job/jobText.ts";
 import { service } from "../../data/service.ts";
 import { address, goBackTo, place } from "../../router.ts";
 import { Confirm } from "../forms/confirm.tsx";

@@ -1,7 +1,7 @@
 import type { Job } from "../../../client/client.ts";
 import { type ProgressPoint, roundEstimate, timeLeft } from "../../../shared/timeLeft.ts";
 import { now } from "../../clock.ts";
-import { isStale, shownStatus } from "../../data/job/jobRows.ts";
+import { isStale, shownStatus } from "../../data/job/jobText.ts";
 import { address } from "../../router.ts";
 import { duration } from "../../time.ts";
 import { Facts } from "../values/facts.tsx";

@@ -1,12 +1,12 @@
 import type { Job } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import type { JobSnapshot } from "../../data/job/jobRecord.ts";
-import { isStale, shownStatus, stepsText, titleOf } from "../../data/job/jobRows.ts";
+import { isStale, shownStatus, stepsText, titleOf } from "../../data/job/jobText.ts";
 import { endOf } from "../../data/job/timeline.ts";
 import { shownText } from "../../text.ts";
 import { clockTime, duration } from "../../time.ts";
+import { RecordHead } from "../frame/pageHead.tsx";
 import { Icon } from "../icon.tsx";
-import { Clamp } from "../values/clamp.tsx";
 import { ProgressBar } from "../values/progress.tsx";
 import { RichText } from "../values/richText.tsx";
 import { StatusMark } from "../values/status.tsx";
@@ -34,16 +34,10 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
   const took = duration(endOf(job, now.value) - Date.parse(job.createdAt));
   return (
     <>
-      <div class="page-head line">
-        <div>
-          <Clamp as="h1" lines={3} title={title}>
-            <bdi>{shownText(title)}</bdi>
-          </Clamp>
-          {title !== jobId && <bdi class="id muted">{jobId}</bdi>}
-        </div>
+      <RecordHead title={title} id={title === jobId ? null : jobId}>
         <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
-      </div>
-      <section class="card" aria-label="Progress">
+      </RecordHead>
+      <section class="card job-head" aria-label="Progress">
         <div class="headline line">
           <StatusMark status={status} stale={stale} />
           {done && (
@@ -98,7 +92,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
 function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
-    <p class="note">
+    <p class="note silent">
       <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
       running.
     </p>

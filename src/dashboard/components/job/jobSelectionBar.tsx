@@ -3,9 +3,9 @@ import { clearSelection, forEachJob, type Outcome, selectedJobs, selectJob } fro
 import { service } from "../../data/service.ts";
 import { isTyping } from "../../shortcuts.tsx";
 import { count } from "../../time.ts";
+import { ActButton } from "../actButton.tsx";
 import { Confirm } from "../forms/confirm.tsx";
 import { showToast } from "../frame/toasts.tsx";
-import { Icon } from "../icon.tsx";
 import { explain } from "../notice.tsx";
 
 interface Action {
@@ -70,12 +70,12 @@ export function JobSelectionBar({ onGone }: { onGone: (jobId: string) => void })
   return (
     <div class="selection popover line" role="region" aria-label="Selected jobs">
       <b role="status">{count(selected.length)} selected</b>
-      <button type="button" class="danger" disabled={isPending} onClick={() => setAsked(CANCEL)}>
-        <Icon name="cancel" /> Cancel
-      </button>
-      <button type="button" class="danger" disabled={isPending} onClick={() => setAsked(DELETE)}>
-        <Icon name="trash" /> Delete
-      </button>
+      <ActButton icon="cancel" isPending={isPending} isDanger act={() => setAsked(CANCEL)}>
+        Cancel
+      </ActButton>
+      <ActButton icon="trash" isPending={isPending} isDanger act={() => setAsked(DELETE)}>
+        Delete
+      </ActButton>
       <button type="button" disabled={isPending} onClick={clearSelection}>
         Clear selection
       </button>

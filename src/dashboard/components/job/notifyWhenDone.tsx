@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { JobSummary } from "../../../client/client.ts";
-import { shownStatus, titleOf } from "../../data/job/jobRows.ts";
+import { shownStatus, titleOf } from "../../data/job/jobText.ts";
 import { showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 

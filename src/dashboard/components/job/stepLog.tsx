@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { downloadText } from "../../copy.ts";
 import { colourParts } from "../../data/job/logColours.ts";
 import { isLogGone, type LogLine, readAllText, readLogPage } from "../../data/job/stepLog.ts";
+import { SearchBox } from "../forms/searchBox.tsx";
 
 /** Height of a row in pixels, as `.log-row` has it, and rows above and below the visible ones. */
 const ROW_PX = 18;
@@ -40,13 +41,7 @@ export function StepLog({ jobId, stepKey }: { readonly jobId: string; readonly s
     <section class="log" aria-label="Log">
       <header class="log-head line">
         <h3>Log</h3>
-        <input
-          type="search"
-          aria-label="Search in the log"
-          placeholder="Search"
-          value={search}
-          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-        />
+        <SearchBox label="Search in the log" text={search} setText={setSearch} />
         <button type="button" onClick={() => void download()}>
           Download
         </button>

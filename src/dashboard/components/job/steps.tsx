@@ -3,12 +3,13 @@ import type { Gate, Job, StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { reportStepCommand } from "../../data/commands.ts";
-import { countOf } from "../../data/job/jobRows.ts";
+import { countOf } from "../../data/job/jobText.ts";
 import { type Fold, foldOf, type OrderedSteps } from "../../data/job/stepOrder.ts";
 import { endOf } from "../../data/job/timeline.ts";
 import { visible } from "../../text.ts";
 import { count, duration } from "../../time.ts";
 import { Command } from "../emptyState.tsx";
+import { SearchBox } from "../forms/searchBox.tsx";
 import { Icon } from "../icon.tsx";
 import { Rows } from "../tables/rows.tsx";
 import { StepCells } from "./stepCells.tsx";
@@ -52,15 +53,7 @@ export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }:
         <span class="muted" role="status">
           {wanted !== "" && `${count(shown.length)} of ${count(all)} steps`}
         </span>
-        {all >= MANY_STEPS && (
-          <input
-            type="search"
-            aria-label="Search steps"
-            placeholder="Search steps"
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
-        )}
+        {all >= MANY_STEPS && <SearchBox label="Search steps" text={text} setText={setText} />}
       </div>
       {all === 0 && <NoSteps job={job} />}
       {(steps.length > 0 || gates.length > 0) && <TimeStrip {...{ job, steps, gates, selected, hrefOf }} />}

@@ -1,12 +1,11 @@
 import type { Hook, HookHour } from "../../../wire/hookRequest.ts";
-import { copyText } from "../../copy.ts";
 import { useReloadEvery } from "../../data/live/reloadEvery.ts";
 import { requestSummary } from "../../data/requestSummary.ts";
 import { hookRequests } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
 import { visible } from "../../text.ts";
-import { IconButton } from "../iconButton.tsx";
+import { CopiedAddress } from "../values/copiedAddress.tsx";
 import { When } from "../values/when.tsx";
 
 const RELOAD_EVERY_MS = 15_000;
@@ -26,7 +25,6 @@ export function HookList({ current }: { current: string | null }) {
 }
 
 function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, isCurrent }: HookRowProps) {
-  const full = url?.startsWith("/") ? location.origin + url : url;
   return (
     <li class="hook" aria-label={visible(hook)}>
       <a
@@ -36,19 +34,7 @@ function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, 
         <bdi>{visible(hook)}</bdi>
       </a>
       <span class="muted">{mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}</span>
-      <span>
-        {full && (
-          <>
-            <code class="cut">{full}</code>
-            <IconButton
-              label={`Copy the address of ${hook}`}
-              title="Copy the address"
-              icon="copy"
-              onClick={() => copyText(full, "Address")}
-            />
-          </>
-        )}
-      </span>
+      <span>{url && <CopiedAddress hook={hook} url={url} />}</span>
       <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault" : undefined}>
         {last ? (
           <>

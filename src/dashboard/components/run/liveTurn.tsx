@@ -3,6 +3,7 @@ import { applyRunEvent, type TurnPart } from "../../data/run/turn.ts";
 import { service } from "../../data/service.ts";
 import { shownText, visible } from "../../text.ts";
 import { duration } from "../../time.ts";
+import { Section } from "../section.tsx";
 
 /** Distance in pixels from the end of the box within which it follows new text. */
 const NEAR_END_PX = 24;
@@ -26,8 +27,7 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
   };
   const tool = parts.findLast((part) => part.kind === "tool");
   return (
-    <section class="section" aria-labelledby="live-turn-title">
-      <h2 id="live-turn-title">At work</h2>
+    <Section id="live-turn" title="At work">
       <p class="live-turn-newest muted" role="status">
         {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
       </p>
@@ -44,7 +44,7 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
           <Part key={i} part={part} />
         ))}
       </div>
-    </section>
+    </Section>
   );
 }
 

@@ -5,8 +5,8 @@ import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { count } from "../../time.ts";
+import { ActButton } from "../actButton.tsx";
 import { Confirm } from "../forms/confirm.tsx";
-import { Icon } from "../icon.tsx";
 import { Failure } from "../notice.tsx";
 import { When } from "../values/when.tsx";
 
@@ -51,9 +51,9 @@ function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }
   if (!hasScope(access.value, "runs:write")) return null;
   return (
     <>
-      <button type="button" class="danger" disabled={isPending} onClick={() => setConfirming(true)}>
-        <Icon name="trash" /> Remove
-      </button>
+      <ActButton icon="trash" isPending={isPending} isDanger act={() => setConfirming(true)}>
+        Remove
+      </ActButton>
       {isConfirming && (
         <Confirm
           title="Remove this event?"

@@ -5,15 +5,18 @@ interface PillsProps {
   readonly query: URLSearchParams;
   /** The parameter of the address that the pills set. */
   readonly parameter: string;
-  /** The values with their titles; null removes the parameter. */
+  /** The values with their titles; null removes the parameter, and is chosen while it has no value of these. */
   readonly choices: readonly (readonly [value: string | null, title: string])[];
-  readonly current: string | null;
+  /** The chosen value, where none of them is null. */
+  readonly current?: string;
   /** Returns the number of rows of a choice in words; without it the pills have no numbers. */
   readonly countOf?: (value: string | null) => string;
 }
 
 /** Links above a list that choose one value of a filter. */
 export function Pills({ label, query, parameter, choices, current, countOf }: PillsProps) {
+  const given = current ?? query.get(parameter);
+  const [chosen = null] = choices.find(([value]) => value === given) ?? [];
   return (
     <nav class="counts" aria-label={label}>
       {choices.map(([value, title]) => {
@@ -23,7 +26,7 @@ export function Pills({ label, query, parameter, choices, current, countOf }: Pi
             key={value}
             class={`count count-${value ?? "all"}`}
             href={withQuery(query, { [parameter]: value })}
-            aria-current={value === current ? "true" : undefined}
+            aria-current={value === chosen ? "true" : undefined}
           >
             {title} {rows !== undefined && <b class={/[1-9]/.test(rows) ? "some" : undefined}>{rows}</b>}
           </a>

@@ -3,6 +3,7 @@ import { copyText } from "../../copy.ts";
 import { entriesOf, isContainer, type JsonEntry, searchJson, sizeOf } from "../../data/jsonSearch.ts";
 import { visible } from "../../text.ts";
 import { count } from "../../time.ts";
+import { SearchBox } from "../forms/searchBox.tsx";
 import { Clamp } from "./clamp.tsx";
 import { RichText } from "./richText.tsx";
 
@@ -31,13 +32,7 @@ export function JsonView({ title, value, isLarge }: JsonViewProps) {
     <>
       {isLarge && (
         <p class="json-search">
-          <input
-            type="search"
-            aria-label={`Search in ${title}`}
-            placeholder="Search"
-            value={text}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />{" "}
+          <SearchBox label={`Search in ${title}`} text={text} setText={setText} />{" "}
           <span class="muted" role="status">
             {found && `${count(found.length)}${found.length === MAX_FOUND ? " or more" : ""} found`}
           </span>

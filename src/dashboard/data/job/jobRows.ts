@@ -1,6 +1,6 @@
-import type { FreeObject, JobFilter, JobSummary, StatusCounts } from "../../../client/client.ts";
+import type { FreeObject, JobFilter, JobSummary } from "../../../client/client.ts";
 import { JOB_ROW } from "../../firstReads.ts";
-import { ago, count, duration } from "../../time.ts";
+import { ago, duration } from "../../time.ts";
 import type { takeFirst } from "../first.ts";
 import { type ListSource, LiveList } from "../live/liveList.ts";
 import { service } from "../service.ts";
@@ -52,42 +52,6 @@ export async function readMetadata(list: LiveList<JobRow>, filter: JobFilter): P
 }
 
 export const lacksMetadata = ({ metadata }: JobRow): boolean => metadata === undefined;
-
-/** Returns the name of a job, or its id if the name is missing or blank. */
-export const titleOf = ({ name, jobId }: Pick<JobSummary, "name" | "jobId">): string => (name?.trim() ? name : jobId);
-
-/** Returns the number of steps or children of a job. */
-export const countOf = ({ running, completed, failed }: StatusCounts): number => running + completed + failed;
-
-/** Returns how many steps of a job are completed, and how many have failed: "5 of 6 steps, 1 failed"; empty without steps. */
-export function stepsText(counts: StatusCounts): string {
-  const all = countOf(counts);
-  if (all === 0) return "";
-  const failed = counts.failed > 0 ? `, ${count(counts.failed)} failed` : "";
-  return `${count(counts.completed)} of ${count(all)} ${all === 1 ? "step" : "steps"}${failed}`;
-}
-
-/** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
-export function isStale(
-  { status, stale, staleAt }: Pick<JobSummary, "status" | "stale" | "staleAt">,
-  now: number,
-): boolean {
-  if (status !== "running") return false;
-  return staleAt ? Date.parse(staleAt) <= now : stale;
-}
-
-/**
- * Returns the status that the page shows: a running job with an open gate waits for a person, and a failed job whose cancellation
- * was requested is cancelled.
- */
-export function shownStatus({
-  status,
-  waitingFor,
-  cancel,
-}: Pick<JobSummary, "status" | "waitingFor" | "cancel">): string {
-  if (status === "running" && waitingFor?.length > 0) return "waiting";
-  return status === "failed" && cancel ? "cancelled" : status;
-}
 
 /** Silence from which the page says how long it lasts, instead of when the last report was. */
 const SILENCE_MS = 60_000;

@@ -43,6 +43,7 @@ interface ReportStores {
 /** The fields of a job that show what a report did. */
 const OUTCOME = {
   jobId: 1,
+  parentJobId: 1,
   endedBy: 1,
   replaced: 1,
   "cancel.requestedAt": 1,
@@ -185,10 +186,10 @@ function stepOf({ steps = {} }: Pick<JobDoc, "steps">, { stepKey }: Report): Ste
  * @param job as it is after the report
  */
 function announce(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
-  const { jobId, stepKey, stepId, ends, reportId, output } = report;
+  const { stepKey, stepId, ends, reportId, output } = report;
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;
-  jobs.notifyReport(jobId, stepKey, ended !== null);
+  jobs.notifyReport(job, stepKey, ended !== null);
   if (job.notes) jobs.noted();
   if (ended) jobs.countEnded({ ...job, status: ended });
   const cancelRequested = job.cancel !== undefined;

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { AlertChanges, type AlertedNotification } from "../../../src/models/notifications/alerts.ts";
+import { AlertChanges, type AlertedNotification } from "../../../src/models/notifications/alertChanges.ts";
 
 const KEY = '["rule","Backup"]';
 const HOUR_MS = 3_600_000;
