@@ -147,7 +147,7 @@ function Banner() {
   const state = liveState.value;
   if (state !== "paused" && state !== "away") return null;
   return (
-    <p class="banner note" role="alert">
+    <p class="banner note line" role="alert">
       <Icon name="warn" /> {TEXTS[state]}
     </p>
   );

@@ -36,8 +36,8 @@ function jobContent(job: Job, steps: readonly StepSummary[], base: string): Html
   return html`<p class="crumbs"><a href="${base}/">Jobs</a></p>
 <div class="page-head line"><div><h1>${visible(title)}</h1>${title !== job.jobId && html`<bdi class="id muted">${job.jobId}</bdi>`}</div></div>
 <section class="card job-head"><div class="headline line">${statusOf(job)}<span>${stepsText(job.stepCounts)}</span></div>
-<div class="said">${firstWords(job.message ?? "")}</div></section>
-<div class="job-columns columns-2 stack"><section class="steps"><div class="step-filter"><h2>Steps</h2></div>${rows.length > 0 && table("steps", rows)}</section></div>`;
+<div class="said large">${firstWords(job.message ?? "")}</div></section>
+<div class="job-columns columns-2 stack"><section class="steps"><div class="step-filter line"><h2>Steps</h2></div>${rows.length > 0 && table("steps", rows)}</section></div>`;
 }
 
 const jobRow = (job: JobSummary, base: string): Html =>

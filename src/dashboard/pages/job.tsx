@@ -107,7 +107,7 @@ function JobView(props: JobSnapshot & { job: Job; query: URLSearchParams }) {
   return (
     <>
       {isDeleted && (
-        <p class="note note-fault" role="alert">
+        <p class="note note-fault line" role="alert">
           <Icon name="trash" /> This job was deleted. This page shows its last state.{" "}
           <a href={address("/")}>See all jobs</a>
         </p>

@@ -57,11 +57,11 @@ interface CountsProps {
 export function DeliveryCounts({ query, pending, failed }: CountsProps) {
   const hrefOf = (state: string) => `${address("/deliveries")}?${query}&state=${state}`;
   return (
-    <p class="figures">
-      <a href={hrefOf("pending")}>
+    <p class="line">
+      <a href={hrefOf("pending")} class="muted">
         <b>{count(pending)}</b> pending
       </a>
-      <a href={hrefOf("failed")} class={failed > 0 ? "fault" : undefined}>
+      <a href={hrefOf("failed")} class={failed > 0 ? "fault" : "muted"}>
         <b>{count(failed)}</b> failed in 24 h
       </a>
     </p>

@@ -28,7 +28,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   }, [place.path, isPlain]);
   return (
     <header class="top">
-      <a class="brand" href={address("/")}>
+      <a class="brand line large" href={address("/")}>
         <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
           <rect width="32" height="32" rx="7" fill="#2453c4" />
           <g fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round">

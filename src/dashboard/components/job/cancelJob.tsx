@@ -68,7 +68,7 @@ export function CancelNote({ job }: { job: JobSummary }) {
   const note = cancelNote(job, now.value);
   if (!note) return null;
   return (
-    <p class="note silent">
+    <p class="note silent line">
       <Icon name="cancel" />
       <span>
         {note}

@@ -37,7 +37,7 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
     <div class="acts line">
       {!isDeleted && <CopyLink />}
       {canWrite && isRunning && <CancelJob job={job} />}
-      <details class="more-actions" ref={menu}>
+      <details class="menu" ref={menu}>
         <summary class="icon-button" aria-label="More actions" title="More actions">
           <Icon name="more" />
         </summary>

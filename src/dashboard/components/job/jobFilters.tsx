@@ -160,8 +160,8 @@ function Chip({ term }: { term: Term }) {
 /** The choice of columns of the list of jobs. */
 function JobColumnsMenu() {
   return (
-    <details class="columns">
-      <summary>Columns</summary>
+    <details class="columns menu">
+      <summary class="muted">Columns</summary>
       <fieldset class="popover">
         <legend class="unseen">Columns of the list</legend>
         {COLUMN_NAMES.map((name) => (

@@ -166,7 +166,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
           </p>
           {step.status === "failed" && <FailurePanel message={step.message} />}
           {step.message && step.status !== "failed" && (
-            <div class="said">
+            <div class="said large">
               <RichText text={step.message} isClamped />
             </div>
           )}

@@ -46,7 +46,7 @@ export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }:
   const end = endOf(job, now.value);
   return (
     <section aria-labelledby="steps-title" class="steps">
-      <div class="step-filter">
+      <div class="step-filter line">
         <h2 id="steps-title">
           Steps <span class="muted">{all > 0 && count(all)}</span>
         </h2>

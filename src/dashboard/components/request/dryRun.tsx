@@ -30,10 +30,10 @@ export function DryRunView({ result: { mapping, reason, considered, transform, r
 function Compared({ mapping, conditions }: DryRun["considered"][number]) {
   if (conditions.length === 0) return null;
   return (
-    <ul class="conditions" aria-label={`Conditions of ${mapping}`}>
+    <ul aria-label={`Conditions of ${mapping}`}>
       {conditions.map(({ condition, isMet, found }, at) => (
         <li key={at} class={isMet ? "is-met" : "fault"}>
-          <span aria-hidden="true">{isMet ? "✓" : "✗"}</span>
+          <span aria-hidden="true">{isMet ? "✓ " : "✗ "}</span>
           <span class="unseen">{isMet ? "Met: " : "Not met: "}</span>
           <bdi>{visible(condition)}</bdi>
           {!isMet && <span class="muted"> found {found === null ? "nothing" : <bdi>{visible(found)}</bdi>}</span>}

@@ -64,15 +64,21 @@ function Bars({ hours }: { hours: readonly HookHour[] }) {
   const bad = hours.reduce((sum, { failed, refused }) => sum + failed + refused, 0);
   const text = `${all} ${all === 1 ? "request" : "requests"} in 24 hours${bad > 0 ? `, ${bad} refused or failed` : ""}`;
   return (
-    <svg class="hook-bars" viewBox="0 0 96 24" width="96" height="24" role="img" aria-label={text}>
+    <svg fill="currentColor" viewBox="0 0 96 24" width="96" height="24" role="img" aria-label={text}>
       <title>{text}</title>
       {hours.map((hour, i) => {
         const height = sumOf(hour) === 0 ? 1 : 3 + (sumOf(hour) / most) * 21;
         const red = ((hour.failed + hour.refused) / Math.max(1, sumOf(hour))) * height;
         return (
           <g key={i}>
-            <rect x={i * 4} y={24 - height} width="3" height={height} class={sumOf(hour) === 0 ? "none" : "some"} />
-            {red > 0 && <rect x={i * 4} y={24 - red} width="3" height={red} class="bad" />}
+            <rect
+              x={i * 4}
+              y={24 - height}
+              width="3"
+              height={height}
+              class={sumOf(hour) === 0 ? "muted" : "status-completed"}
+            />
+            {red > 0 && <rect x={i * 4} y={24 - red} width="3" height={red} class="fault" />}
           </g>
         );
       })}

@@ -55,7 +55,7 @@ export function List<Row>({ list: wanted, noun, empty, ...table }: ListProps<Row
         onTop={setAtTop}
       />
       {error !== null && <Failure error={error} retry={() => list.reload()} />}
-      {hasMore && !error && <p class="more">Loading more…</p>}
+      {hasMore && !error && <p class="more muted">Loading more…</p>}
     </>
   );
 }
