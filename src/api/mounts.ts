@@ -171,7 +171,7 @@ export function mountPages(
   { basePath, version, api, ...share }: PageOptions,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
-  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
+  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi, { publicUrl: deps.publicUrl, basePath });
   const answer = router.routes() as Middleware;
   const sendDashboard = mountDashboard(router, DASHBOARD, {
     basePath,

@@ -99,7 +99,7 @@ describe("signalbox jobs put and report", () => {
     const unreachable = await runInProcess(["jobs", "put", "a", "--wait", "0"], away);
 
     expect(missing.code).to.equal(3);
-    expect(missing.stderr).to.match(/^There is no job /);
+    expect(missing.stderr).to.match(/^There is no job "\S+"\. Create it before its first report\.$/m);
     expect(unreachable.code).to.equal(3);
     expect(unreachable.stderr).to.match(/cannot be reached \(ECONNREFUSED\)/);
   });

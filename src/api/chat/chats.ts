@@ -1,6 +1,7 @@
 import { SenderRefusedError } from "../../hooks/signatures/signature.ts";
 import { AppError } from "../../shared/errors.ts";
 import type { ApiDeps } from "../deps.ts";
+import { mediaType } from "../middleware/body.ts";
 import { textBody } from "../middleware/textBody.ts";
 import type { Mount, MountDeps } from "../mounts.ts";
 import type { ChatRoute } from "./chatRoute.ts";
@@ -50,7 +51,7 @@ function addRoute(
       const detail = `The proof that ${channel} has sent this request is ${error.reason}. ${route.advice}`;
       throw new AppError("unauthorized", { detail });
     }
-    const { act, response } = route.read(text, ctx.request.type);
+    const { act, response } = route.read(text, mediaType(ctx));
     if (act && access.isRead(channel, act.event) && (await stores.chatUpdates.add(channel, [act])) > 0) {
       queues.triggerChat();
     }

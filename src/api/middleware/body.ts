@@ -34,6 +34,9 @@ export function jsonBody(limit: number, bodies: MemoryBudget): Middleware {
   };
 }
 
+/** Returns the media type of the body in lower case, without parameters; empty if the request names none. */
+export const mediaType = ({ request }: Context): string => request.type.trim().toLowerCase();
+
 /** Returns whether a request has no body or an empty one. One without either header has none (RFC 9112, 6.3). */
 function hasNoBody({ request }: Context): boolean {
   return request.length === 0 || (request.length === undefined && request.get("Transfer-Encoding") === "");

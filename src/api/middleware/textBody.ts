@@ -1,7 +1,7 @@
 import type { Context, Middleware } from "koa";
 import getRawBody from "raw-body";
 import { AppError } from "../../shared/errors.ts";
-import { bodyCoding, mapBodyError, readBody } from "./body.ts";
+import { bodyCoding, mapBodyError, mediaType, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memoryBudget.ts";
 
 /**
@@ -14,7 +14,7 @@ import type { MemoryBudget } from "./memoryBudget.ts";
  */
 export function textBody(limit: number, bodies: MemoryBudget, types?: readonly string[]): Middleware {
   return async (ctx, next) => {
-    const { type } = ctx.request;
+    const type = mediaType(ctx);
     if (types && type !== "" && !types.includes(type)) {
       const detail = `The Content-Type is ${type}. Send the body as ${types.join(" or ")}.`;
       throw new AppError("unsupported_media_type", { detail });

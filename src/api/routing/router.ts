@@ -6,7 +6,7 @@ import type { TSchema } from "typebox";
 import { AppError } from "../../shared/errors.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";
-import { jsonBody } from "../middleware/body.ts";
+import { jsonBody, mediaType } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { textBody } from "../middleware/textBody.ts";
 import { requestedWait } from "../wait.ts";
@@ -73,7 +73,7 @@ function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
     check(request);
     const wait = r.canWait ? requestedWait(ctx, r.waitsFully?.(ctx.request.body)) : null;
     ctx.state.mayWait = wait !== null;
-    const text = r.textBody ? { text: ctx.request.body, textType: ctx.request.type } : { text: "", textType: "" };
+    const text = r.textBody ? { text: ctx.request.body, textType: mediaType(ctx) } : { text: "", textType: "" };
     const input = { ...request, ...text, authContext: ctx.state.authContext, wait } as Input<RouteSchemas>;
     // A request that waits reserves memory only for its response.
     const held = wait === null && r.isLarge?.(query) ? await deps.answers.reserveRead() : null;

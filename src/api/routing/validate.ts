@@ -175,8 +175,7 @@ function pointer(error: ErrorObject, field: string | undefined): string {
 
 const CURSOR = "is not a cursor of this list: send the `nextCursor` of the previous page unchanged";
 
-const PING_STATE =
-  "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; the report of 100 percent is done";
+const PING_STATE = "must be done, fail, exit/CODE, or the progress in percent from 0 to 99; send done in place of 100";
 
 const PATTERNS: Readonly<Record<string, string>> = {
   [PAGE_URL_PATTERN]: "must be an address that begins with http:// or https://",

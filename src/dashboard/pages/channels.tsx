@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Mailbox, ReplyTarget } from "../../wire/channel.ts";
-import { ChannelCard } from "../components/channel/channelCard.tsx";
+import { ChannelRow } from "../components/channel/channelRow.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -48,9 +48,9 @@ export function ChannelsPage() {
               them:
             </EmptyState>
           )}
-          <ul class="stack cards grid">
+          <ul class="stack cards">
             {configured.map((one) => (
-              <ChannelCard key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
+              <ChannelRow key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}
           </ul>
           {others.length > 0 && (

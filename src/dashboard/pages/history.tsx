@@ -21,6 +21,25 @@ import { useTitle } from "../title.ts";
 const WINDOWS = { "1d": "Day", "7d": "Week", "30d": "Month" } as const;
 const RELOAD_EVERY_MS = 15_000;
 
+/** Seconds that the example's jobs took, newest first; a negative number is of a failed one. */
+const EXAMPLE_SECONDS = [64, 61, 66, 58, -22, 60, 59, 63, 55, 57, 54, 56, -12, 53, 50, 52, 49, 51, 47, 48];
+
+/** What the page shows of a name, while it has none. */
+const EXAMPLE: readonly NameHistory[] = [
+  {
+    name: "Nightly import",
+    runs: EXAMPLE_SECONDS.map((seconds, at) => ({
+      jobId: String(at),
+      status: seconds < 0 ? "failed" : "completed",
+      durationMs: Math.abs(seconds) * 1_000,
+      startedAt: new Date(0).toISOString(),
+    })),
+    usual: { count: 18, p50Ms: 56_000, p95Ms: 66_000 },
+    lastFailure: null,
+    nextDueAt: null,
+  },
+];
+
 /** The newest jobs of each name, or of the name that the address has. */
 export function HistoryPage({ place: { query } }: { place: Place }) {
   const window = (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).find((one) => one === query.get("window")) ?? "7d";
@@ -46,10 +65,15 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.names.length === 0 && (
-        <p class="muted section">
-          No job with a name was created in this time. Each name has a row here, with its last 20 jobs, their usual
-          duration and the last failure.
-        </p>
+        <>
+          <p class="muted section">
+            No job with a name was created in this time. Each name has a row here, with its last 20 jobs, their usual
+            duration and the last failure, such as:
+          </p>
+          <div class="example" inert aria-hidden="true">
+            <Names names={EXAMPLE} query={withoutPage} />
+          </div>
+        </>
       )}
       {value && name === null && <Names names={value.names} query={withoutPage} />}
       {one && <Runs {...one} />}

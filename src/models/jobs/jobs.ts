@@ -304,6 +304,8 @@ export class Jobs {
   }
 }
 
-export function jobNotFound(jobId: string): AppError {
-  return new AppError("job_not_found", { detail: `There is no job ${JSON.stringify(jobId)}.` });
+/** @param remedy a sentence about what to do */
+export function jobNotFound(jobId: string, remedy?: string): AppError {
+  const fault = `There is no job ${JSON.stringify(jobId)}.`;
+  return new AppError("job_not_found", { detail: remedy ? `${fault} ${remedy}` : fault });
 }

@@ -87,10 +87,11 @@ describe("LiveFeed", () => {
     await app.stores.jobs.put("unnamed", {});
     const scope = { jobId: "unnamed", internalId: (await app.stores.jobs.findId("unnamed")).toHexString() };
     const stream = feed.open({ ...ALL, filter: { scope: [scope] } }, undefined).on("data", () => {});
+    const closed = once(stream, "close");
 
     await app.stores.jobs.collection.native.deleteOne({ jobId: "unnamed" });
 
-    await once(stream, "close");
+    await closed;
     await close();
     redis.disconnect();
   });

@@ -57,6 +57,14 @@ describe("step logs", () => {
     expect(lines[2]).to.include({ level: null, text: "three" });
   });
 
+  it("recognize a media type in any case of its letters", async () => {
+    const text = await add("one", { type: "TEXT/Plain; charset=UTF-8" });
+    const lines = await add('{"text":"two"}', { type: "Application/X-NDJSON" });
+
+    expect([text.status, lines.status]).to.deep.equal([204, 204]);
+    expect(await texts()).to.deep.equal(["one", "two"]);
+  });
+
   const faulty: [string, string, string][] = [
     ["no JSON", '{"text":"a"}\n{text', "/line 2"],
     ["a missing text", '{"level":"info"}', "/line 1/text"],

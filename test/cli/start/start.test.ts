@@ -36,6 +36,16 @@ describe("signalbox start with embedded servers", () => {
     for (const name of readdirSync(dataDir)) expect(statSync(join(dataDir, name)).mode & 0o077, name).to.equal(0);
   });
 
+  it("names the instance that runs in the data directory, also if both want the same port", async () => {
+    const { service, url } = await instances.running();
+
+    const { code, stderr } = await runCli("start", { ...instances.env, PORT: new URL(url).port }).ended;
+
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`is in use by another instance (process ${service.pid}, ${url}): stop that instance`);
+    expect(stderr.trimEnd().split("\n")).to.have.length(1);
+  });
+
   it("serves the metrics of web and worker together, each metric once", async () => {
     const { url } = await instances.running();
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { watch } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Config } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/load.ts";
 import { LOG_FILE } from "../../../shared/logger.ts";
@@ -9,6 +9,7 @@ import { type Lifecycle, runProcess, StartError, type Started } from "../../../s
 import { modulePath } from "../../../shared/process/ownCommands.ts";
 import { type Define, withExamples } from "../../command.ts";
 import { type Child, type ChildOptions, launchChild, ReportedStartError } from "../../start/child.ts";
+import { findRunningInstance } from "../../start/dataDirectoryLock.ts";
 import { MONGOD_STOPS_WITHIN_MS } from "../../start/embedded/mongod.ts";
 import { REDIS_STOPS_WITHIN_MS } from "../../start/embedded/redis.ts";
 import { startServers } from "../../start/embedded/servers.ts";
@@ -50,7 +51,9 @@ function runAll(given: NodeJS.ProcessEnv, options: { readonly watch: boolean }):
     stopWithParent(given);
     const settings = readSettings(given);
     try {
-      if (settings.config.server.port !== 0) await checkPort(settings.config.server);
+      const { server, dataDir } = settings.config;
+      // An instance that runs in the data directory has the port. The lock names it, and waits while it stops.
+      if (server.port !== 0 && !findRunningInstance(resolve(dataDir))) await checkPort(server);
       return await startAll(given, settings, options, lifecycle);
     } catch (error) {
       if (!(error instanceof ReportedStartError)) throw error;

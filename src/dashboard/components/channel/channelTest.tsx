@@ -36,10 +36,10 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
           aria-label={`Send test message to ${channel}`}
           onClick={() => setOpen(!isOpen)}
         >
-          <Icon name="up" /> Send test message
+          <Icon name="up" /> Test
         </button>
       </p>
-      <div id={formId} hidden={!isOpen}>
+      <div id={formId} class="whole" hidden={!isOpen}>
         {isOpen && (
           <TestForm
             channel={channel}
@@ -49,7 +49,9 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
           />
         )}
       </div>
-      <p role="status">{deliveryId !== null && <TestResult channel={one} deliveryId={deliveryId} />}</p>
+      <p role="status" class="whole">
+        {deliveryId !== null && <TestResult channel={one} deliveryId={deliveryId} />}
+      </p>
     </>
   );
 }

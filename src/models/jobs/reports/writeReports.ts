@@ -136,7 +136,7 @@ async function applyAlone(jobs: Jobs, report: Report): Promise<Applied> {
     const step = job && stepOf(job, report);
     if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return announce(jobs, report, job);
     if (withoutRoom.has(report)) return tooManySteps();
-    if (!job) return jobNotFound(report.jobId);
+    if (!job) return jobNotFound(report.jobId, "Create it before its first report.");
     if (!step && report.stepName === undefined) return withoutStepName();
   }
   throw new Error("the report was not applied although its step exists");
