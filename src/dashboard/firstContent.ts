@@ -33,7 +33,7 @@ function jobContent(job: Job, steps: readonly StepSummary[], base: string): Html
   const rows = [...ordered.first, ...(fold ? [] : ordered.completed)].slice(0, MAX_ROWS).map(stepRow);
   if (fold) rows.push(row(html`<b>${visible(fold.name)}</b>`, `${count(fold.count)} completed`));
   const title = titleOf(job);
-  return html`<p class="crumbs"><a href="${base}/">Jobs</a></p>
+  return html`<p class="crumbs line"><a href="${base}/">Jobs</a></p>
 <div class="page-head line"><div><h1>${visible(title)}</h1>${title !== job.jobId && html`<bdi class="id muted">${job.jobId}</bdi>`}</div></div>
 <section class="card job-head"><div class="headline line">${statusOf(job)}<span>${stepsText(job.stepCounts)}</span></div>
 <div class="said large">${firstWords(job.message ?? "")}</div></section>

@@ -91,7 +91,7 @@ function Names({ names, query }: { names: readonly NameHistory[]; query: URLSear
   return (
     <ul class="stack" aria-label="Jobs by name, newest first">
       {names.map((one) => (
-        <li key={one.name} class="card history-name">
+        <li key={one.name} class="card stack history-name">
           <h2 class="cut">
             <a href={withQuery(query, { name: one.name })} dir="auto" title={visible(one.name)}>
               {visible(one.name)}
@@ -123,7 +123,7 @@ function Figures({ runs, usual, nextDueAt }: NameHistory) {
 function LastFailure({ lastFailure }: Pick<NameHistory, "lastFailure">) {
   if (!lastFailure) return null;
   return (
-    <p class="history-failure cut">
+    <p class="history-failure cut muted">
       <a href={address("/jobs/:jobId", lastFailure.jobId)}>
         <Icon name="failed" /> Failed
       </a>{" "}

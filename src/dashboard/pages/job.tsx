@@ -141,7 +141,7 @@ function JobCrumbs({ jobId }: { jobId: string }) {
     ["next", "Next job of the list", below],
   ] as const;
   return (
-    <p class="crumbs">
+    <p class="crumbs line">
       <a href={address("/")} data-up>
         <Icon name="back" /> Jobs
       </a>

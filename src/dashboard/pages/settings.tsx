@@ -130,7 +130,7 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
     <li class="card" aria-label={mapping}>
       <h3 dir="auto">{mapping}</h3>
       {one.address ? (
-        <p class="line">
+        <p class="copied-text">
           <CopiedAddress hook={mapping} url={one.address} />
         </p>
       ) : (

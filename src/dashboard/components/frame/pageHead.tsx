@@ -33,7 +33,7 @@ export function RecordHead({ title, id, children }: { title: string; id: string 
 /** The link from a record to the list that it is part of. */
 export function Crumbs({ href, children }: { href: string; children: string }) {
   return (
-    <p class="crumbs">
+    <p class="crumbs line">
       <a href={href} data-up>
         <Icon name="back" /> {children}
       </a>

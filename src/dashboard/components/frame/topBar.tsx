@@ -97,7 +97,7 @@ function LoginName({ access: { name, by, scopes, jobIdPrefixes } }: { access: Ac
     ? `${subject} allows everything.`
     : `${subject} allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
   return (
-    <span class="tag cut" title={text}>
+    <span class="chip cut" title={text}>
       {name === "read-only-token" ? "Read-only" : isReadOnly ? `Read-only: ${name}` : name}
     </span>
   );

@@ -38,7 +38,7 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
       {!isDeleted && <CopyLink />}
       {canWrite && isRunning && <CancelJob job={job} />}
       <details class="menu" ref={menu}>
-        <summary class="icon-button" aria-label="More actions" title="More actions">
+        <summary class="button icon-button" aria-label="More actions" title="More actions">
           <Icon name="more" />
         </summary>
         <div class="popover">

@@ -30,7 +30,7 @@ export function WaitingEvents() {
         <ol tabIndex={0} aria-label="Events, oldest first">
           {events.map(({ eventId, text, source, createdAt }) => (
             <li key={eventId}>
-              <bdi>{text}</bdi>
+              <bdi class="raw-text">{text}</bdi>
               <span class="small muted">
                 {source}, <When time={createdAt} />
               </span>

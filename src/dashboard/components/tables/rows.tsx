@@ -68,7 +68,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
       aria-busy={isBusy}
     >
       <div role="rowgroup" class="table-head">
-        <div role="row" class="row" aria-rowindex={1}>
+        <div role="row" class="row small muted" aria-rowindex={1}>
           {columns.map((title) => (
             <span key={title} role="columnheader" class={`head-${title.toLowerCase()}`}>
               {title}
