@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { checkAccess } from "../data/access.ts";
+import type { Path } from "../paths.ts";
+import { address } from "../router.ts";
 
 /** The content of a page that has nothing to show: the reason and what to do. See EmptyState for one without data. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -10,6 +12,15 @@ export function Notice({ title, children }: { title: string; children?: Componen
       <h2>{title}</h2>
       {children && <p>{children}</p>}
     </div>
+  );
+}
+
+/** The content of a list without rows that match its filters. */
+export function NoMatch({ rows, path, children }: { rows: string; path: Path; children?: ComponentChildren }) {
+  return (
+    <Notice title={`No ${rows} match`}>
+      {children} <a href={address(path)}>Show all {rows}</a>
+    </Notice>
   );
 }
 

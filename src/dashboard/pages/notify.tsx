@@ -66,7 +66,7 @@ function ExpectationCard({ expectation }: { expectation: Expectation }) {
       )}
       <Facts
         facts={[
-          ["Name", <bdi>{name}…</bdi>],
+          ["Name", <bdi>{name}*</bdi>],
           cron === null ? ["Expected every", every] : ["Expected by", `${cron} (${timezone})`],
           ["Grace", grace],
           ["Last seen", lastSeenAt ? <When time={lastSeenAt} /> : "never"],

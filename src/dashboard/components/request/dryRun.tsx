@@ -32,8 +32,8 @@ function Compared({ mapping, conditions }: DryRun["considered"][number]) {
   return (
     <ul aria-label={`Conditions of ${mapping}`}>
       {conditions.map(({ condition, isMet, found }, at) => (
-        <li key={at} class={isMet ? "is-met" : "fault"}>
-          <span aria-hidden="true">{isMet ? "✓ " : "✗ "}</span>
+        <li key={at} class={isMet ? "line" : "line fault"}>
+          <span aria-hidden="true">{isMet ? "✓" : "✗"}</span>
           <span class="unseen">{isMet ? "Met: " : "Not met: "}</span>
           <bdi>{visible(condition)}</bdi>
           {!isMet && <span class="muted"> found {found === null ? "nothing" : <bdi>{visible(found)}</bdi>}</span>}
