@@ -6,7 +6,7 @@ import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { mayDo } from "./auth/caller.ts";
-import { answerGraph } from "./auth/handshake.ts";
+import { answerGraph, expectsHandshake } from "./auth/handshake.ts";
 import { authenticateHook, authenticateSender } from "./auth/hookAuth.ts";
 import { unknownHook } from "./auth/hookNotFound.ts";
 import { type Refuse, rejecting } from "./auth/refusals.ts";
@@ -18,6 +18,7 @@ import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
+import { methodNotAllowed } from "./middleware/notFound.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
 import { mountDocs } from "./reference/docs.ts";
@@ -115,9 +116,15 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
       if (isVisit(ctx, hooks.path)) return ctx.redirect(publicPath(ctx, "/requests"));
       if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
       if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
-      const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, next));
+      const name = hookName(hooks.path, ctx.path);
+      const route = () => {
+        // The route of Meta's handshake matches every name.
+        if (!["GET", "HEAD"].includes(ctx.method) || expectsHandshake(mappings, name, "GET")) return next();
+        throw isKnown(name) ? methodNotAllowed(ctx, ["POST"]) : unknownHook(ctx, hooks.path, mappings);
+      };
+      const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, route));
       if (hooks.keepRequests === undefined) await authenticated();
-      else await refusedRequests.collect(ctx, hookName(hooks.path, ctx.path), authenticated);
+      else await refusedRequests.collect(ctx, name, authenticated);
       if (hooks.compat === "openclaw" && ctx.status === 202) ctx.status = 200;
     },
     findFault: (ctx) =>

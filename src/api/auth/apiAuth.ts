@@ -42,6 +42,7 @@ export const OIDC_PATH = "/login/oidc";
 export const SESSION_COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`.";
+const REFUSAL = "The token of this request is not valid, or has expired.";
 const EVERYTHING: readonly Grant[] = [{ scopes: new Set(["admin"]) }];
 const HOOK_GRANTS: readonly Grant[] = [{ scopes: new Set(["runs:read"]) }];
 
@@ -67,7 +68,7 @@ export class ApiAuth {
     this.identities = new Identities(settings, deps);
     this.#provider = oidc ? { name: new URL(oidc.issuer).host, url: `${publicUrl}${OIDC_PATH}` } : null;
     this.needsToken = needsLogin(settings) || this.identities.table.tokens.length > 0;
-    this.#reject = rejecting(deps.refuse, ADVICE);
+    this.#reject = rejecting(deps.refuse, ADVICE, REFUSAL);
     this.#hookTokens = allTokens(settings.hookToken);
     this.#deps = deps;
   }

@@ -65,12 +65,17 @@ export const refusing =
 /** Rejects a request with the given tokens, none of which is valid. @throws AppError unauthorized; rate_limited above the limit */
 export type Reject = (ctx: Context, tokens: readonly string[]) => Promise<never>;
 
-/** @param advice the `detail` of the 401 response: what the client must send */
+/**
+ * @param advice the `detail` of the 401 response: what the client must send
+ * @param refusal what precedes it if the request has a token. Hooks answer each failure alike, and have none.
+ */
 export const rejecting =
-  (refuse: Refuse, advice: string): Reject =>
+  (refuse: Refuse, advice: string, refusal?: string): Reject =>
   async (ctx, tokens) => {
-    await refuse(ctx, { hasToken: tokens.length > 0 });
-    throw new AppError("unauthorized", { detail: advice, headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' } });
+    const hasToken = tokens.length > 0;
+    await refuse(ctx, { hasToken });
+    const detail = hasToken && refusal ? `${refusal} ${advice}` : advice;
+    throw new AppError("unauthorized", { detail, headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' } });
   };
 
 /** Returns the token of `Authorization: Bearer …`, whether it is valid or not. */
