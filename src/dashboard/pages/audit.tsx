@@ -91,7 +91,7 @@ interface FiltersProps {
 function Filters({ query, action, actor }: FiltersProps) {
   const show = (name: string, value: string) => navigate(withQuery(query, { [name]: value || null }));
   return (
-    <search class="filters">
+    <search class="filters line">
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -48,13 +48,13 @@ export function ChannelsPage() {
               them:
             </EmptyState>
           )}
-          <ul class="cards">
+          <ul class="stack cards">
             {configured.map((one) => (
               <ChannelRow key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}
           </ul>
           {others.length > 0 && (
-            <p class="muted section-note">
+            <p class="muted">
               Not configured: {others.map((one) => one.channel).join(", ")}. Deliveries to a channel fail until its
               credentials are under <code>channels</code> in the configuration file.{" "}
               <GuideLink page="how-to/set-up-a-channel" />

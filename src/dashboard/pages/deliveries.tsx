@@ -57,7 +57,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         />
       </PageHead>
       {chips.length > 0 && (
-        <p class="filters">
+        <p class="filters line">
           {chips.map((name) => (
             <FilterChip key={name} query={query} name={name} title={name} />
           ))}

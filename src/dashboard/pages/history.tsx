@@ -53,7 +53,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
   return (
     <>
       {name !== null && <Crumbs href={withQuery(query, { name: null })}>History</Crumbs>}
-      <div class="page-head">
+      <div class="page-head line">
         <h1 dir="auto">{name === null ? "History" : visible(name)}</h1>
         <Pills
           label="Window of time"
@@ -78,7 +78,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
       {value && name === null && <Names names={value.names} query={withoutPage} />}
       {one && <Runs {...one} />}
       {value && (cursor !== null || value.nextCursor !== null) && (
-        <p class="history-pages">
+        <p class="line">
           {cursor !== null && <a href={withQuery(query, { cursor: null })}>First names</a>}
           {value.nextCursor !== null && <a href={withQuery(query, { cursor: value.nextCursor })}>More names</a>}
         </p>
@@ -89,10 +89,10 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
 
 function Names({ names, query }: { names: readonly NameHistory[]; query: URLSearchParams }) {
   return (
-    <ul class="history" aria-label="Jobs by name, newest first">
+    <ul class="stack" aria-label="Jobs by name, newest first">
       {names.map((one) => (
-        <li key={one.name} class="card history-name">
-          <h2>
+        <li key={one.name} class="card stack history-name">
+          <h2 class="cut">
             <a href={withQuery(query, { name: one.name })} dir="auto" title={visible(one.name)}>
               {visible(one.name)}
             </a>
@@ -123,7 +123,7 @@ function Figures({ runs, usual, nextDueAt }: NameHistory) {
 function LastFailure({ lastFailure }: Pick<NameHistory, "lastFailure">) {
   if (!lastFailure) return null;
   return (
-    <p class="history-failure">
+    <p class="history-failure cut muted">
       <a href={address("/jobs/:jobId", lastFailure.jobId)}>
         <Icon name="failed" /> Failed
       </a>{" "}

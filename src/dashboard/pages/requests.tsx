@@ -41,7 +41,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       <HookList current={hook} />
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
       {(mapping !== null || hook !== null) && (
-        <p class="filters">
+        <p class="filters line">
           <FilterChip query={query} name="hook" title="hook" />
           <FilterChip query={query} name="mapping" title="mapping" />
         </p>

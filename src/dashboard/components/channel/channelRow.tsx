@@ -11,7 +11,7 @@ export function ChannelRow(props: ChannelProps) {
   const { channel, pending, failed, lastSentAt, lastFailure, state } = props.channel;
   const canAct = hasScope(access.value, "runs:write");
   return (
-    <li class="card channel" aria-labelledby={`channel-${channel}`}>
+    <li class="card channel line" aria-labelledby={`channel-${channel}`}>
       <h2 id={`channel-${channel}`}>{channel}</h2>
       {state === "ready" && (
         <p class={`status status-${failed === 0 ? "sent" : "stale"}`}>
@@ -64,7 +64,7 @@ function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps &
         )}
       </p>
       {canAct && (
-        <p class="acts">
+        <p class="acts line">
           <button
             type="button"
             aria-label={`Resume ${channel}`}
