@@ -76,6 +76,7 @@ const all = Object.keys(SUBJECTS);
 Object.assign(SUBJECTS, {
   "database.ts": all,
   "backup.ts": ["db", "jobs", "database.ts"],
+  "connectServers.ts": ["database.ts"],
   "stores.ts": [...all, "database.ts"],
   retention: ["db", "jobs", "deliveries", "runs", "intake", "stores.ts"],
 });

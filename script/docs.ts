@@ -177,7 +177,8 @@ function eventSection(type: AnyNotificationType): string {
 
 function bodyOf(type: AnyNotificationType, format: "standard" | "cloudevents"): string {
   const event = exampleOf(type);
-  return webhookBody(event, event.data, { format, source: `${PUBLIC_URL}/api`, hasIncluded: false }).body;
+  const data = { ...event.data, url: PUBLIC_URL + subjectPath(type, event.data) };
+  return webhookBody(event, data, { format, source: `${PUBLIC_URL}/api`, hasIncluded: false }).body;
 }
 
 /** Returns the text as a chat without formatting shows it. */

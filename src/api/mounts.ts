@@ -5,7 +5,7 @@ import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
-import { answerGraph } from "./auth/handshake.ts";
+import { answerGraph, expectsHandshake } from "./auth/handshake.ts";
 import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
 import { HookNotFound } from "./auth/hookNotFound.ts";
 import { type CountFailure, hookTokens, type RecordRefusal, TokenVerifier } from "./auth/tokenVerifier.ts";
@@ -17,6 +17,7 @@ import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
+import { methodNotAllowed } from "./middleware/notFound.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
 import { mountDocs } from "./reference/docs.ts";
@@ -122,9 +123,15 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
       if (isVisit(ctx, hooks.path)) return ctx.redirect(publicPath(ctx, "/requests"));
       if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
       await ignoreTrailingSlash(ctx, () => {
-        const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, next));
+        const name = hookName(hooks.path, ctx.path);
+        const route = () => {
+          // The route of Meta's handshake matches every name.
+          if (!["GET", "HEAD"].includes(ctx.method) || expectsHandshake(mappings, name, "GET")) return next();
+          throw isKnown(name) ? methodNotAllowed(ctx, ["POST"]) : notFound.unknownName(ctx);
+        };
+        const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, route));
         if (hooks.keepRequests === undefined) return authenticated();
-        return refusedRequests.collect(ctx, hookName(hooks.path, ctx.path), authenticated);
+        return refusedRequests.collect(ctx, name, authenticated);
       });
       if (hooks.compat === "openclaw" && ctx.status === 202) ctx.status = 200;
     },
@@ -171,7 +178,7 @@ export function mountPages(
   { basePath, version, api, ...share }: PageOptions,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
-  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi);
+  mountDocs(router, () => toOpenApi(routes, info, basePath) as OpenApi, { publicUrl: deps.publicUrl, basePath });
   const answer = router.routes() as Middleware;
   const sendDashboard = mountDashboard(router, DASHBOARD, {
     basePath,

@@ -1,14 +1,13 @@
 import cluster from "node:cluster";
 import type { Environment } from "../config/fill.ts";
-import { loadConfig, requireServers } from "../config/load.ts";
+import { loadConfig } from "../config/load.ts";
 import { reloadConfig } from "../config/reload.ts";
-import { connectDatabase } from "../models/database.ts";
+import { connectServers } from "../models/connectServers.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
 import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { howToBuild } from "../shared/process/ownCommands.ts";
 import { COLLECT_TIMEOUT_MS } from "../shared/process/processMetrics.ts";
 import { OFFER, requestWorkerMetrics } from "../shared/process/workerMetrics.ts";
-import { connectProducer } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { runCluster } from "./cluster.ts";
 import { DASHBOARD, isBuilt } from "./pages/dashboard.ts";
@@ -40,19 +39,10 @@ export async function startWebProcess(lifecycle: Lifecycle, env: Environment, ti
     return { ...options, ready, reload };
   }
 
-  const { mongodbUri, redisAddress } = requireServers(config);
-  const database = await connectDatabase(mongodbUri);
-  lifecycle.onClose("MongoDB", () => database.close());
-  const { clock } = database;
-  await database.checkPrepared();
-  const redis = await connectProducer(redisAddress, log, timings);
-  lifecycle.onClose("Redis", async () => redis.disconnect());
+  const servers = await connectServers(config, lifecycle, { log, timings });
   const web = await startWeb(lifecycle, config, {
+    ...servers,
     written,
-    database,
-    redis,
-    redisAddress,
-    clock,
     log,
     timings,
     ...(readWorkerMetrics && { readWorkerMetrics }),

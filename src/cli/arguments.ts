@@ -123,3 +123,7 @@ export function parseRecipient(typed: string): string {
     throw new CommandError(EXIT.usage, `The recipient is too long: it can have at most ${MAX_RECIPIENT} characters.`);
   return to;
 }
+
+/** Returns the options that were given. */
+export const given = <T extends object>(options: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;

@@ -66,7 +66,7 @@ export const ServerSchema = section(
           {
             name: "ci",
             token: "sixteen-or-more-characters-without-spaces",
-            scopes: ["jobs:read", "jobs:report"],
+            scopes: ["jobs:read", "jobs:create"],
             jobs: { idPrefix: "ci/" },
           },
         ],

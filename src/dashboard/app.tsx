@@ -63,7 +63,7 @@ export function App() {
   const main = useFocusOnMove(here);
   return (
     <>
-      <a class="skip" href="#main">
+      <a class="skip button primary" href="#main">
         Skip to content
       </a>
       <TopBar place={here} isPlain={!currentAccess || Boolean(needsLogin) || mayNothing} />
@@ -147,7 +147,7 @@ function Banner() {
   const state = liveState.value;
   if (state !== "paused" && state !== "away") return null;
   return (
-    <p class="banner" role="alert">
+    <p class="banner note line" role="alert">
       <Icon name="warn" /> {TEXTS[state]}
     </p>
   );

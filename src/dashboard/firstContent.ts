@@ -24,7 +24,7 @@ interface Answers {
 export function firstContent({ jobs, job, urgent, completed }: Answers, base: string): Html {
   if (job) return jobContent(job, [...(urgent?.steps ?? []), ...(completed?.steps ?? [])], base);
   const rows = jobs?.jobs.slice(0, MAX_ROWS).map((one) => jobRow(one, base)) ?? [];
-  return html`${rows.length > 0 && html`<div class="page-head"><h1>Jobs</h1></div>${table("jobs", rows)}`}`;
+  return html`${rows.length > 0 && html`<div class="page-head line"><h1>Jobs</h1></div>${table("jobs", rows)}`}`;
 }
 
 function jobContent(job: Job, steps: readonly StepSummary[], base: string): Html {
@@ -33,11 +33,11 @@ function jobContent(job: Job, steps: readonly StepSummary[], base: string): Html
   const rows = [...ordered.first, ...(fold ? [] : ordered.completed)].slice(0, MAX_ROWS).map(stepRow);
   if (fold) rows.push(row(html`<b>${visible(fold.name)}</b>`, `${count(fold.count)} completed`));
   const title = titleOf(job);
-  return html`<p class="crumbs job-crumbs"><a href="${base}/">Jobs</a></p>
-<div class="page-head"><div><h1>${visible(title)}</h1>${title !== job.jobId && html`<bdi class="id muted">${job.jobId}</bdi>`}</div></div>
-<section class="card job-head"><div class="headline">${statusOf(job)}<span>${stepsText(job.stepCounts)}</span></div>
-<div class="said">${firstWords(job.message ?? "")}</div></section>
-<div class="job-columns"><section class="steps"><div class="step-filter"><h2>Steps</h2></div>${rows.length > 0 && table("steps", rows)}</section></div>`;
+  return html`<p class="crumbs line"><a href="${base}/">Jobs</a></p>
+<div class="page-head line"><div><h1>${visible(title)}</h1>${title !== job.jobId && html`<bdi class="id muted">${job.jobId}</bdi>`}</div></div>
+<section class="card job-head"><div class="headline line">${statusOf(job)}<span>${stepsText(job.stepCounts)}</span></div>
+<div class="said large">${firstWords(job.message ?? "")}</div></section>
+<div class="job-columns columns-2 stack"><section class="steps"><div class="step-filter line"><h2>Steps</h2></div>${rows.length > 0 && table("steps", rows)}</section></div>`;
 }
 
 const jobRow = (job: JobSummary, base: string): Html =>
@@ -47,7 +47,7 @@ const stepRow = ({ stepKey, stepName, status, message }: StepSummary): Html =>
   row(link(`?step=${encodeURIComponent(stepKey)}`, stepName), message, { isFault: status === "failed" });
 
 const table = (kind: string, rows: readonly Html[]): Html =>
-  html`<div class="table table-${kind}"><div class="table-body">${rows}</div></div>`;
+  html`<div class="table box table-${kind}"><div class="table-body">${rows}</div></div>`;
 
 const row = (name: Html, message: string | null, { status = html``, isFault = false } = {}): Html =>
   html`<div class="row"><span class="cell-select"></span><span class="cell-name">${name}</span>

@@ -67,7 +67,7 @@ function addCopyButton(block: HTMLElement): void {
 /** Shows below the field what the page of the form would show. The arrow keys move between the results. */
 function answerWhileTyping(form: HTMLFormElement, field: HTMLInputElement): void {
   const place = document.createElement("div");
-  place.className = "found";
+  place.className = "found popover";
   place.hidden = true;
   form.append(place);
   let latest = new AbortController();

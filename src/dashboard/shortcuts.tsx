@@ -33,7 +33,7 @@ const GO: Readonly<Record<string, Path>> = {
 };
 
 /** The open menu, which Escape closes even from a field in it. */
-const OPEN_MENU = "details.more-actions[open], details.columns[open], .menu-button[aria-expanded=true]";
+const OPEN_MENU = "details.menu[open], .menu-button[aria-expanded=true]";
 
 const isHelpOpen = signal(false);
 
@@ -71,7 +71,7 @@ export function Shortcuts() {
           </div>
         ))}
       </dl>
-      <form method="dialog">
+      <form method="dialog" class="line">
         <button type="submit">Close</button>
       </form>
     </dialog>

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { mongo } from "mongoose";
 import { AuditAction, type AuditEntry } from "../wire/audit.ts";
 import * as f from "./db/fields.ts";
-import { createdWithin, readNewest } from "./db/newestFirst.ts";
+import { createdWithin, type NewestQuery, readNewest } from "./db/newestFirst.ts";
 import { Store } from "./db/store.ts";
 
 /** An entry of the audit log. It has no bodies and no secrets. */
@@ -28,14 +28,10 @@ export const auditSchema = f
   .index({ actor: 1, createdAt: -1, _id: -1 })
   .index({ action: 1, createdAt: -1, _id: -1 });
 
-export interface AuditQuery {
+export interface AuditQuery extends NewestQuery {
   readonly actor?: string | undefined;
   readonly action?: readonly AuditAction[] | undefined;
   readonly target?: string | undefined;
-  readonly from?: Date | undefined;
-  readonly before?: Date | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
 }
 
 /** The filters that a target begins with. */

@@ -1,8 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/fill.ts";
-import { readConfig, requireServers } from "../config/load.ts";
+import { readConfig } from "../config/load.ts";
 import { reloadConfig } from "../config/reload.ts";
-import { connectDatabase } from "../models/database.ts";
+import { connectServers } from "../models/connectServers.ts";
 import { JobFigures } from "../models/figures/jobFigures.ts";
 import { openStores, storeSettings } from "../models/stores.ts";
 import { createLogger, LOG_FILE } from "../shared/logger.ts";
@@ -10,7 +10,7 @@ import type { Lifecycle, Started } from "../shared/process/lifecycle.ts";
 import { answerMetricsRequests } from "../shared/process/workerMetrics.ts";
 import { RedisChangeStream } from "../shared/queue/changeStream.ts";
 import { Queues } from "../shared/queue/producer.ts";
-import { connectProducer, readerConnection, workerConnection } from "../shared/queue/redis.ts";
+import { readerConnection, workerConnection } from "../shared/queue/redis.ts";
 import type { Timings } from "../shared/timings.ts";
 import { serveMetrics, WorkerMetrics } from "./metrics.ts";
 import { type Service, startService } from "./service.ts";
@@ -24,13 +24,7 @@ export async function startWorkerProcess(lifecycle: Lifecycle, env: Environment,
   const { redis } = config;
   const { level } = config.log;
   const log = createLogger({ level, name: "worker", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
-  const { mongodbUri, redisAddress } = requireServers(config);
-  const database = await connectDatabase(mongodbUri);
-  lifecycle.onClose("MongoDB", () => database.close());
-  const { clock } = database;
-  await database.checkPrepared();
-  const producer = await connectProducer(redisAddress, log, timings);
-  lifecycle.onClose("Redis", async () => producer.disconnect());
+  const { database, clock, redis: producer, redisAddress } = await connectServers(config, lifecycle, { log, timings });
   const connection = workerConnection(redisAddress, log, timings);
   lifecycle.onClose("Redis", async () => connection.disconnect());
 

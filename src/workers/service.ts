@@ -58,14 +58,6 @@ import { type ExecuteRunDeps, finalize as finalizeRun } from "./runs/executeRun.
 import { TurnShares } from "./runs/turnShares.ts";
 import { type Processor, runWorkers } from "./runWorkers.ts";
 
-/** Maximum concurrent deliveries of one channel, each to another recipient. */
-const DELIVERY_CONCURRENCY = 10;
-/** Maximum concurrent webhooks. A receiver that hangs takes one or two of them. */
-const WEBHOOK_CONCURRENCY = 100;
-/** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
-const MAPPING_CONCURRENCY = 100;
-const TRANSFORM_THREADS = 32;
-
 export interface ServiceDeps {
   readonly stores: Stores;
   readonly queues: Queues;
@@ -89,6 +81,14 @@ export interface Service {
   /** Starts no more jobs from this call on, and resolves when all active ones have ended, however long that takes. */
   retire(): Promise<void>;
 }
+
+/** Maximum concurrent deliveries of one channel, each to another recipient. */
+const DELIVERY_CONCURRENCY = 10;
+/** Maximum concurrent webhooks. A receiver that hangs takes one or two of them. */
+const WEBHOOK_CONCURRENCY = 100;
+/** Maximum concurrent mapped runs. Larger than `TRANSFORM_THREADS`, so that mappings without a transform need not wait. */
+const MAPPING_CONCURRENCY = 100;
+const TRANSFORM_THREADS = 32;
 
 /** Starts everything that a worker process does under one configuration. The caller must close or retire it. */
 export function startService(config: Config, deps: ServiceDeps): Service {

@@ -12,13 +12,6 @@ import type { WorkerMetrics } from "./metrics.ts";
 import { logFailure, startPeriodic } from "./periodic.ts";
 import { resumeDecided } from "./runs/budgets.ts";
 
-/** Maximum records that are looked up in Redis concurrently. */
-const ENQUEUE_CONCURRENCY = 500;
-/** Maximum runs finalized concurrently: each takes about ten operations and shares the connection pool with other work. */
-const FINALIZE_CONCURRENCY = 20;
-/** A sweep reads all records that wait, also those that are on their queue: it takes at most half of the time. */
-const PAUSE_FACTOR = 1;
-
 export interface SweepDeps {
   readonly stores: Stores;
   readonly queues: Queues;
@@ -30,6 +23,9 @@ export interface SweepDeps {
   readonly metrics: WorkerMetrics;
   readonly timings: Timings["sweep"];
 }
+
+/** A sweep reads all records that wait, also those that are on their queue: it takes at most half of the time. */
+const PAUSE_FACTOR = 1;
 
 /**
  * Enqueues again whatever waits according to the records but is missing in Redis, because Redis may be emptied at any time
@@ -52,6 +48,9 @@ const PARTS = [
 
 const before = ({ clock, timings }: SweepDeps) => new Date(clock.now().getTime() - timings.minAgeMs);
 
+/** Maximum runs finalized concurrently: each takes about ten operations and shares the connection pool with other work. */
+const FINALIZE_CONCURRENCY = 20;
+
 async function finalizeEnded(deps: SweepDeps): Promise<void> {
   const { stores, finalize, log } = deps;
   await inBatches(listUnfinalized(stores.runs.collection, before(deps)), FINALIZE_CONCURRENCY, ({ _id: run }) =>
@@ -62,6 +61,9 @@ async function finalizeEnded(deps: SweepDeps): Promise<void> {
     }),
   );
 }
+
+/** Maximum records that are looked up in Redis concurrently. */
+const ENQUEUE_CONCURRENCY = 500;
 
 async function requeueUnmapped(deps: SweepDeps): Promise<void> {
   const { stores, queues } = deps;

@@ -22,6 +22,14 @@ describe("dashboard page of the history", () => {
     await app.stores.expectations.begin("import", "Import");
   }
 
+  it("shows an example while no job has a name, which neither the keyboard nor a screen reader reaches", async () => {
+    const page = await contexts.open(`${app.url}/history`);
+    await page.getByText("Nightly import").waitFor();
+
+    await expectAccessible(page);
+    expect(await page.getByRole("main").getByRole("link", { name: "Nightly import" }).count()).to.equal(0);
+  });
+
   for (const width of [1280, 390])
     it(`shows each name with its jobs and opens one by keyboard, ${width} pixels wide`, async () => {
       await createJobs();

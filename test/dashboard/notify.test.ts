@@ -24,7 +24,7 @@ describe("dashboard page of notifications", () => {
     );
     await untilPasses(async () =>
       expect(await page.locator("main").textContent()).to.match(
-        /backup[\s\S]*Nightly backup…[\s\S]*1d[\s\S]*2h[\s\S]*never/,
+        /backup[\s\S]*Nightly backup\*[\s\S]*1d[\s\S]*2h[\s\S]*never/,
       ),
     );
   });

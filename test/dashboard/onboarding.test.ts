@@ -18,7 +18,7 @@ describe("dashboard onboarding", () => {
 });
 
 describe("dashboard onboarding without hooks and tokens", () => {
-  const { app, openLive } = useDashboard({ basePath: "/box" });
+  const { app, openLive, openWithClock } = useDashboard({ basePath: "/box" });
 
   it("needs no token, contains the base path, and says that hooks are off", async () => {
     const page = await openLive();
@@ -34,5 +34,18 @@ describe("dashboard onboarding without hooks and tokens", () => {
     await page.goto(`${app.url}/runs`);
     await page.getByText("Hooks are off").waitFor();
     expect((await app.call("POST", "/api/hooks/test")).status).to.equal(404);
+  });
+
+  it("creates a sample job, opens it, and reports its steps until it is completed", async () => {
+    const page = await openWithClock();
+    await page.getByRole("button", { name: "Create a sample job" }).click();
+    await page.getByRole("heading", { level: 1, name: "Sample job" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "Fetch the feed" }).waitFor();
+
+    await untilPasses(async () => {
+      await page.clock.fastForward(2_000);
+      const { jobs } = (await app.call("GET", "/api/jobs")).body;
+      expect(jobs[0]).to.include({ name: "Sample job", status: "completed", progress: 100 });
+    });
   });
 });

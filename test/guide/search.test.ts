@@ -39,7 +39,6 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["healthchecks ping address", "how-to/report-backups"],
   ["dbt", "how-to/report-from-dbt"],
   ["gitlab pipeline", "how-to/report-from-gitlab"],
-  ["log of a step", "reference/api#log-lines"],
   ["job takes longer than usual", "how-to/notice-slow-jobs"],
   ["share a job without a log-in", "how-to/share-a-job"],
   ["badge", "how-to/share-a-job"],
@@ -56,6 +55,29 @@ const QUESTIONS: readonly [query: string, answer: string][] = [
   ["kubernetes cronjob", "how-to/report-kubernetes-cronjobs"],
   ["message that follows a job", "how-to/get-notified-when-a-job-fails#follow-a-job-in-one-message"],
   ["github actions", "how-to/report-from-github-actions"],
+  ["where is the data stored", "how-to/operate#where-the-data-is"],
+  ["how do I delete everything and start over", "how-to/operate#where-the-data-is"],
+  ["uninstall", "how-to/operate#where-the-data-is"],
+  ["where are the logs", "how-to/operate#read-the-log"],
+  ["how do I stop the service", "how-to/operate#stop-the-service"],
+  ["forgot the token", "how-to/use-the-dashboard#log-in"],
+  ["how do I log in", "how-to/use-the-dashboard#log-in"],
+  ["how do I set a password", "how-to/secure#tokens"],
+  ["open to other computers", "how-to/secure#open-it-to-other-machines"],
+  ["can two machines report to the same job", "how-to/report-from-an-orchestrator#parallel-steps"],
+  ["how do I restart a failed job", "how-to/report-from-an-orchestrator#retry-a-failed-job"],
+  ["limit cost of the agent", "how-to/set-budgets"],
+  ["approve a deployment", "how-to/ask-a-person"],
+];
+
+/** Questions that the reference or an explanation answers. */
+const LOOKED_UP: readonly [query: string, answer: string][] = [
+  ["how many jobs can it handle", "explanation/performance"],
+  ["what happens if redis goes down", "explanation/durability#what-happens-when-something-fails"],
+  ["idempotency key", "reference/hooks#idempotency-keys"],
+  ["log of a step", "reference/api#log-lines"],
+  ["rename a job", "reference/api#jobs"],
+  ["attach a file to a job", "reference/api#jobs"],
 ];
 
 describe("a search in the guide", () => {
@@ -69,6 +91,12 @@ describe("a search in the guide", () => {
         first.some((path) => path === answer || (answer === page && path.split("#")[0] === page)),
       );
       expect(paths[0]).to.match(/^(how-to|tutorials)\//);
+    });
+  }
+
+  for (const [query, answer] of LOOKED_UP) {
+    it(`finds ${answer} first: ${query}`, async () => {
+      expect((await docs.search(query))[0]?.path).to.equal(answer);
     });
   }
 

@@ -54,6 +54,7 @@ export const OIDC_PATH = "/login/oidc";
 export const SESSION_COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
 const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`.";
+const REFUSAL = "The token of this request is not valid, or has expired.";
 const EVERYTHING: readonly Grant[] = [{ scopes: new Set(["admin"]) }];
 const HOOK_GRANTS: readonly Grant[] = [{ scopes: new Set(["runs:read"]) }];
 
@@ -79,13 +80,14 @@ export class ApiAuth {
 
   constructor(settings: ApiAuthSettings, deps: ApiAuthDeps) {
     const recordRefusal = refusalRecorder(deps.audit, deps.log);
-    const options = { extractTokens: bearerToken, countFailure: settings.countFailure, advice: ADVICE, recordRefusal };
+    const { countFailure } = settings;
+    const options = { extractTokens: bearerToken, countFailure, advice: ADVICE, recordRefusal };
     this.table = new TokenTable(settings);
     this.#identities = new Identities(settings, { ...deps, table: this.table });
     const { oidc, publicUrl } = settings;
     this.#provider = oidc ? { name: new URL(oidc.issuer).host, url: `${publicUrl}${OIDC_PATH}` } : null;
     this.needsToken = needsLogin(settings) || this.table.tokens.length > 0;
-    this.#rejecter = new TokenVerifier([], options);
+    this.#rejecter = new TokenVerifier([], { ...options, refusal: REFUSAL });
     this.#hookToken = new TokenVerifier(allTokens(settings.hookToken), { ...options, extractTokens: headerTokens });
     this.#deps = deps;
   }

@@ -79,6 +79,8 @@ export interface TokenVerifierOptions {
   readonly countFailure: CountFailure;
   /** The `detail` of the 401 response: what the client must send. */
   readonly advice: string;
+  /** What precedes the advice if the request has a token. Hooks answer each failure alike, and have none. */
+  readonly refusal?: string;
   /** Records a refused token in the audit log. */
   readonly recordRefusal: RecordRefusal;
 }
@@ -114,8 +116,9 @@ export class TokenVerifier {
     await this.#options.countFailure(ctx.ip);
     // the limit for failures also limits these entries
     if (token !== undefined) await this.#options.recordRefusal(ctx);
+    const { advice, refusal } = this.#options;
     throw new AppError("unauthorized", {
-      detail: this.#options.advice,
+      detail: token !== undefined && refusal ? `${refusal} ${advice}` : advice,
       headers: { "WWW-Authenticate": 'Bearer realm="signalbox"' },
     });
   }

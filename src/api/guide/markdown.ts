@@ -40,7 +40,7 @@ const codeBlock: RendererRule = (tokens, index) => {
 rules.fence = codeBlock;
 rules.code_block = codeBlock;
 
-rules.table_open = () => `<div class="table-scroll" tabindex="0"><table>\n`;
+rules.table_open = () => `<div class="scroll-x" tabindex="0"><table>\n`;
 rules.table_close = () => "</table></div>\n";
 for (const cell of ["th", "td"]) {
   rules[`${cell}_open`] = () => `<${cell}>`; // without the alignment, which is an inline style

@@ -39,6 +39,10 @@ const CODE = 1 / 2;
 /** Terms in a text of usual length. In a longer one, a term must occur more often for the same weight. */
 const USUAL_LENGTH = 100;
 
+/** How much a word counts that says little about the subject of a question, compared with one as rare. */
+const FILLER = 1 / 4;
+const FILLERS = /^(?:an?|and|are|can|doe?s?|how|i|is|it|my|of|that|the|ther|to|what|when|wher|which|why|with)$/;
+
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /** An inverted index: the entries that contain each term, with the weight of the term there. */
@@ -78,7 +82,7 @@ export class SearchIndex {
     for (const word of words) {
       const terms = this.#expand(word);
       const weights = this.#weigh(terms);
-      const rarity = Math.log(1 + this.#entries.length / Math.max(weights.size, 1));
+      const rarity = Math.log(1 + this.#entries.length / Math.max(weights.size, 1)) * (FILLERS.test(word) ? FILLER : 1);
       total += rarity;
       for (const [id, weight] of weights) {
         const { score, covered } = found.get(id) ?? { score: 0, covered: 0 };

@@ -27,17 +27,20 @@ export function notFound(
         : `See ${publicPath(ctx, "/docs")} for the list of endpoints.`;
       throw new AppError("not_found", { detail: `There is no endpoint or page at ${publicPath(ctx)}. ${hint}` });
     }
-    const allow = [...methods, "OPTIONS"].join(", ");
-    if (ctx.method === "OPTIONS") {
-      ctx.status = 204;
-      ctx.set("Allow", allow);
-      return;
-    }
-    throw new AppError("method_not_allowed", {
-      detail: `${publicPath(ctx)} does not support ${ctx.method}. It supports ${allow}.${creationHint(ctx)}`,
-      headers: { Allow: allow },
-    });
+    const fault = methodNotAllowed(ctx, methods);
+    if (ctx.method !== "OPTIONS") throw fault;
+    ctx.status = 204;
+    ctx.set(fault.headers);
   };
+}
+
+/** Returns the error for a method that a path does not support. @param methods those that it supports besides OPTIONS */
+export function methodNotAllowed(ctx: Context, methods: Iterable<string>): AppError {
+  const allow = [...methods, "OPTIONS"].join(", ");
+  return new AppError("method_not_allowed", {
+    detail: `${publicPath(ctx)} does not support ${ctx.method}. It supports ${allow}.${creationHint(ctx)}`,
+    headers: { Allow: allow },
+  });
 }
 
 /** Removes the slashes at the end of a path. */

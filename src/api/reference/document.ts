@@ -1,5 +1,8 @@
 /** The parts of the OpenAPI document that the API reference shows. */
 
+/** Stands for the address of the service in the rendered pages. */
+export const SERVICE_URL = "SERVICE_URL";
+
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

@@ -55,7 +55,7 @@ dd { margin: 0; }
 `;
 
 /** The policy of the pages: no scripts, and nothing from elsewhere. */
-export const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
+export const POLICY = `default-src 'none'; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`;
 
 const CURRENT = new Html(' aria-current="page"');
 
@@ -63,6 +63,10 @@ const CURRENT = new Html(' aria-current="page"');
 const BRAND = new Html(
   '<svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true"><rect width="32" height="32" rx="7" class="brand-tile"/><path d="M8 11h16M8 21h16" class="brand-track"/><path d="M8 21c6 0 10-10 16-10" class="brand-route"/><circle cx="24" cy="11" r="3.2" class="brand-light"/></svg>',
 );
+
+/** The icon of the tab: without one, a browser asks for /favicon.ico. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#2453c4"/><path d="M8 11h16M8 21c6 0 10-10 16-10" stroke="#fff" stroke-width="2.5" fill="none"/></svg>';
 
 /**
  * Returns a whole page.
@@ -76,6 +80,7 @@ export const layout = (page: { title: string; root: string; navigation: Html; co
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="description" content="${page.title} of Signalbox">
 <title>${page.title} · Signalbox</title>
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
 <style>${new Html(STYLE)}</style>
 </head>
 <body>

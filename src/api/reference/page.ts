@@ -1,5 +1,5 @@
 import { html } from "../../shared/text/html.ts";
-import type { OpenApi, Operation } from "./document.ts";
+import { type OpenApi, type Operation, SERVICE_URL } from "./document.ts";
 import { layout } from "./layout.ts";
 import { described } from "./markdown.ts";
 import { describeOperation } from "./operation.ts";
@@ -25,7 +25,7 @@ ${schemas.map(([name]) => html`<li><a href="#${schemaId(name)}">${name}</a></li>
   const content = html`<h1>API reference</h1>
 ${described(info.description)}
 <p>Version ${info.version}. Code generators read <a href="openapi.json">openapi.json</a>. The examples use two variables:</p>
-<pre tabindex="0" role="region" aria-label="Variables">export SIGNALBOX_URL=http://127.0.0.1:3000
+<pre tabindex="0" role="region" aria-label="Variables">export SIGNALBOX_URL=${SERVICE_URL}
 export SIGNALBOX_TOKEN=…   # not needed while the service has no token</pre>
 ${groups.map(
   ({ name, description, operations }) => html`<h2 id="tag-${name}">${heading(name)}</h2>

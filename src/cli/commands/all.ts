@@ -247,7 +247,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   token: {
     description: "Create tokens with scopes for the API.",
-    examples: ["signalbox token new --name ci --scopes jobs:read,jobs:report"],
+    examples: ["signalbox token new --name ci --scopes jobs:read,jobs:create"],
     commands: {
       new: leaf(
         "Print a new token and the line of the configuration that makes it valid.",

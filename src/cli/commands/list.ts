@@ -1,4 +1,7 @@
 import { styleText } from "node:util";
+import type { Client } from "../../client/client.ts";
+import { withService } from "../service.ts";
+import type { ServiceOptions } from "../serviceAccess.ts";
 import { cleanJson } from "../terminal/cleanText.ts";
 import { type Column, tableLines } from "../terminal/table.ts";
 import { print } from "../terminal/words.ts";
@@ -18,15 +21,22 @@ export interface ListOptions {
 }
 
 interface List<Row, Page> {
-  readonly read: (page: { limit: number; cursor?: string }) => Promise<Page>;
+  readonly read: (client: Client, page: { limit: number; cursor?: string }) => Promise<Page>;
   readonly rowsOf: (page: Page) => readonly Row[];
   readonly columns: readonly Column<Row>[];
   /** The note for an empty list. */
   readonly nothing: string;
 }
 
-/** Prints a list: as JSON page by page, or as one table. */
-export async function printList<Row, Page extends { readonly nextCursor: string | null }>(
+/** Reads a list from the service and prints it: as JSON page by page, or as one table. */
+export const printList = <Row, Page extends { readonly nextCursor: string | null }>(
+  env: NodeJS.ProcessEnv,
+  options: ServiceOptions & ListOptions,
+  list: List<Row, Page>,
+): Promise<void> => withService(env, options, ({ client }) => printRows(client, options, list));
+
+async function printRows<Row, Page extends { readonly nextCursor: string | null }>(
+  client: Client,
   { limit, all = false, json = false, wide }: ListOptions,
   { read, rowsOf, columns, nothing }: List<Row, Page>,
 ): Promise<void> {
@@ -34,7 +44,7 @@ export async function printList<Row, Page extends { readonly nextCursor: string 
   let cursor: string | null = null;
   const rows: Row[] = [];
   do {
-    const page: Page = await read({ limit: Math.min(left, PAGE), ...(cursor !== null && { cursor }) });
+    const page: Page = await read(client, { limit: Math.min(left, PAGE), ...(cursor !== null && { cursor }) });
     const added = rowsOf(page);
     if (json) print(added.map((row) => cleanJson(row)));
     else rows.push(...added);

@@ -56,6 +56,10 @@ export const section = (heading: string, value: unknown): string[] =>
     ? []
     : ["", styleText("bold", heading), typeof value === "string" ? cleanText(value) : cleanJson(value, 2)];
 
+/** Prints a record as one line of JSON, or as lines for people. */
+export const printRecord = ({ json }: { readonly json?: boolean }, record: unknown, lines: readonly string[]): void =>
+  print(json ? [cleanJson(record)] : lines);
+
 export const print = (lines: readonly string[]): void => {
   if (lines.length > 0) process.stdout.write(`${lines.join("\n")}\n`);
 };

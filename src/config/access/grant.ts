@@ -9,7 +9,7 @@ export const grantKeys = {
   scopes: Type.Array(Type.String(), {
     minItems: 1,
     uniqueItems: true,
-    examples: [["jobs:read", "jobs:report"]],
+    examples: [["jobs:read", "jobs:create"]],
     description:
       "The scopes: `jobs:read`, `jobs:report`, `jobs:create`, `jobs:write`, `gates:answer`, `runs:read`, `runs:write`, `hooks:agent`, `hooks:wake`, `hooks:NAME` for a mapped hook, and `admin` for everything.",
   }),

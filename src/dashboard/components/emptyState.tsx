@@ -37,7 +37,7 @@ interface EmptyStateProps {
 /** The content of a page that has nothing to show yet. */
 export function EmptyState({ title, children, command, guide }: EmptyStateProps) {
   return (
-    <div class="notice">
+    <div class="notice stack">
       <h2>{title}</h2>
       <p>{children}</p>
       <Command command={command} />

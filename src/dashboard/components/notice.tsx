@@ -2,21 +2,32 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { checkAccess } from "../data/access.ts";
+import type { Path } from "../paths.ts";
+import { address } from "../router.ts";
 
 /** The content of a page that has nothing to show: the reason and what to do. See EmptyState for one without data. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
-    <div class="notice">
+    <div class="notice stack">
       <h2>{title}</h2>
       {children && <p>{children}</p>}
     </div>
   );
 }
 
+/** The content of a list without rows that match its filters. */
+export function NoMatch({ rows, path, children }: { rows: string; path: Path; children?: ComponentChildren }) {
+  return (
+    <Notice title={`No ${rows} match`}>
+      {children} <a href={address(path)}>Show all {rows}</a>
+    </Notice>
+  );
+}
+
 /** The content of a page whose address names nothing. */
 export function NotFound({ title, children }: { title: string; children: ComponentChildren }) {
   return (
-    <div class="notice">
+    <div class="notice stack">
       <h1>{title}</h1>
       <p>{children}</p>
     </div>
@@ -54,7 +65,7 @@ export function Failure({ error, retry }: { error: unknown; retry: () => void })
   }, [error]);
   const [title, advice] = explain(error);
   return (
-    <div class="notice notice-error" role="alert">
+    <div class="notice notice-error stack" role="alert">
       <h2>{title}</h2>
       <p>{advice}</p>
       <button type="button" onClick={retry}>

@@ -4,9 +4,7 @@ import type { ComponentChildren } from "preact";
 export function Section({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
   return (
     <section aria-labelledby={`${id}-title`} class="section">
-      <h2 id={`${id}-title`} class="section-title">
-        {title}
-      </h2>
+      <h2 id={`${id}-title`}>{title}</h2>
       {children}
     </section>
   );

@@ -1,7 +1,7 @@
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { NotFound, Notice } from "../components/notice.tsx";
+import { NoMatch, NotFound, Notice } from "../components/notice.tsx";
 import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
@@ -91,7 +91,7 @@ interface FiltersProps {
 function Filters({ query, action, actor }: FiltersProps) {
   const show = (name: string, value: string) => navigate(withQuery(query, { [name]: value || null }));
   return (
-    <search class="filters">
+    <search class="filters line">
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -156,9 +156,9 @@ function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParam
 function NoEntries({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
-      <Notice title="No entries match">
-        The name must be the whole one. <a href={address("/audit")}>Show all entries</a>
-      </Notice>
+      <NoMatch rows="entries" path="/audit">
+        The name must be the whole one.
+      </NoMatch>
     );
   }
   return (

@@ -46,9 +46,7 @@ function BudgetCard({ budget }: { budget: Budget }) {
   const { id, per, period, mapping, agentId, then, state, raises, limits, spent, byMapping } = budget;
   return (
     <section class="card section" aria-labelledby={`budget-${id}`}>
-      <h2 id={`budget-${id}`} class="section-title">
-        {id}
-      </h2>
+      <h2 id={`budget-${id}`}>{id}</h2>
       <Facts
         facts={[
           [PERIODS[per], period],

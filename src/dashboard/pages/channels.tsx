@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import type { Mailbox, ReplyTarget } from "../../wire/channel.ts";
-import { ChannelCard } from "../components/channel/channelCard.tsx";
+import { ChannelRow } from "../components/channel/channelRow.tsx";
 import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
@@ -48,13 +48,13 @@ export function ChannelsPage() {
               them:
             </EmptyState>
           )}
-          <ul class="cards grid">
+          <ul class="stack cards">
             {configured.map((one) => (
-              <ChannelCard key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
+              <ChannelRow key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}
           </ul>
           {others.length > 0 && (
-            <p class="muted section-note">
+            <p class="muted">
               Not configured: {others.map((one) => one.channel).join(", ")}. Deliveries to a channel fail until its
               credentials are under <code>channels</code> in the configuration file.{" "}
               <GuideLink page="how-to/set-up-a-channel" />

@@ -4,7 +4,7 @@ import type { DeliveryCounts } from "../../wire/delivery.ts";
 import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { Notice } from "../components/notice.tsx";
+import { NoMatch } from "../components/notice.tsx";
 import { FilterChip } from "../components/tables/filterChip.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
@@ -57,7 +57,7 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
         />
       </PageHead>
       {chips.length > 0 && (
-        <p class="filters">
+        <p class="filters line">
           {chips.map((name) => (
             <FilterChip key={name} query={query} name={name} title={name} />
           ))}
@@ -88,13 +88,7 @@ const withoutState = ({ kind, channel, rule }: Filter) => ({
 });
 
 function NoDeliveries({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <Notice title="No deliveries match">
-        <a href={address("/deliveries")}>Show all deliveries</a>
-      </Notice>
-    );
-  }
+  if (isFiltered) return <NoMatch rows="deliveries" path="/deliveries" />;
   return (
     <EmptyState
       title="No deliveries yet"

@@ -21,6 +21,25 @@ import { useTitle } from "../title.ts";
 const WINDOWS = { "1d": "Day", "7d": "Week", "30d": "Month" } as const;
 const RELOAD_EVERY_MS = 15_000;
 
+/** Seconds that the example's jobs took, newest first; a negative number is of a failed one. */
+const EXAMPLE_SECONDS = [64, 61, 66, 58, -22, 60, 59, 63, 55, 57, 54, 56, -12, 53, 50, 52, 49, 51, 47, 48];
+
+/** What the page shows of a name, while it has none. */
+const EXAMPLE: readonly NameHistory[] = [
+  {
+    name: "Nightly import",
+    runs: EXAMPLE_SECONDS.map((seconds, at) => ({
+      jobId: String(at),
+      status: seconds < 0 ? "failed" : "completed",
+      durationMs: Math.abs(seconds) * 1_000,
+      startedAt: new Date(0).toISOString(),
+    })),
+    usual: { count: 18, p50Ms: 56_000, p95Ms: 66_000 },
+    lastFailure: null,
+    nextDueAt: null,
+  },
+];
+
 /** The newest jobs of each name, or of the name that the address has. */
 export function HistoryPage({ place: { query } }: { place: Place }) {
   const window = (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).find((one) => one === query.get("window")) ?? "7d";
@@ -34,7 +53,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
   return (
     <>
       {name !== null && <Crumbs href={withQuery(query, { name: null })}>History</Crumbs>}
-      <div class="page-head">
+      <div class="page-head line">
         <h1 dir="auto">{name === null ? "History" : visible(name)}</h1>
         <Pills
           label="Window of time"
@@ -46,15 +65,20 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
       </div>
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.names.length === 0 && (
-        <p class="muted section">
-          No job with a name was created in this time. Each name has a row here, with its last 20 jobs, their usual
-          duration and the last failure.
-        </p>
+        <>
+          <p class="muted section">
+            No job with a name was created in this time. Each name has a row here, with its last 20 jobs, their usual
+            duration and the last failure, such as:
+          </p>
+          <div class="example" inert aria-hidden="true">
+            <Names names={EXAMPLE} query={withoutPage} />
+          </div>
+        </>
       )}
       {value && name === null && <Names names={value.names} query={withoutPage} />}
       {one && <Runs {...one} />}
       {value && (cursor !== null || value.nextCursor !== null) && (
-        <p class="history-pages">
+        <p class="line">
           {cursor !== null && <a href={withQuery(query, { cursor: null })}>First names</a>}
           {value.nextCursor !== null && <a href={withQuery(query, { cursor: value.nextCursor })}>More names</a>}
         </p>
@@ -65,10 +89,10 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
 
 function Names({ names, query }: { names: readonly NameHistory[]; query: URLSearchParams }) {
   return (
-    <ul class="history" aria-label="Jobs by name, newest first">
+    <ul class="stack" aria-label="Jobs by name, newest first">
       {names.map((one) => (
-        <li key={one.name} class="card history-name">
-          <h2>
+        <li key={one.name} class="card stack history-name">
+          <h2 class="cut">
             <a href={withQuery(query, { name: one.name })} dir="auto" title={visible(one.name)}>
               {visible(one.name)}
             </a>
@@ -99,7 +123,7 @@ function Figures({ runs, usual, nextDueAt }: NameHistory) {
 function LastFailure({ lastFailure }: Pick<NameHistory, "lastFailure">) {
   if (!lastFailure) return null;
   return (
-    <p class="history-failure">
+    <p class="history-failure cut muted">
       <a href={address("/jobs/:jobId", lastFailure.jobId)}>
         <Icon name="failed" /> Failed
       </a>{" "}

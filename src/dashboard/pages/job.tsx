@@ -107,13 +107,13 @@ function JobView(props: JobSnapshot & { job: Job; query: URLSearchParams }) {
   return (
     <>
       {isDeleted && (
-        <p class="gone" role="alert">
+        <p class="note note-fault line" role="alert">
           <Icon name="trash" /> This job was deleted. This page shows its last state.{" "}
           <a href={address("/")}>See all jobs</a>
         </p>
       )}
       <JobHead {...props} hrefOf={hrefOf} />
-      <div class="job-columns">
+      <div class="job-columns columns-2 stack">
         <div>
           {!isDeleted && <JobGates gates={gates} />}
           <Steps {...{ job, steps, ordered, isWhole, selected, hrefOf }} gates={gates.value ?? []} />
@@ -141,7 +141,7 @@ function JobCrumbs({ jobId }: { jobId: string }) {
     ["next", "Next job of the list", below],
   ] as const;
   return (
-    <p class="crumbs job-crumbs">
+    <p class="crumbs line">
       <a href={address("/")} data-up>
         <Icon name="back" /> Jobs
       </a>

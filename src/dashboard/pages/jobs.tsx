@@ -11,6 +11,7 @@ import { JobSelectionBar } from "../components/job/jobSelectionBar.tsx";
 import { JobViews } from "../components/job/jobViews.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Checklist } from "../components/onboarding/checklist.tsx";
+import { SampleJob } from "../components/onboarding/sampleJob.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
 import { List } from "../components/tables/list.tsx";
 import { neededApiToken, serviceUrl } from "../data/commands.ts";
@@ -90,7 +91,9 @@ function NoJobs({ query }: { query: URLSearchParams }) {
       guide="tutorials/first-job"
       end={<TestHook />}
     >
-      <p>This page shows each job as it progresses. Three steps lead to the first one:</p>
+      <p>This page shows each job as it progresses.</p>
+      <SampleJob />
+      <p>Three steps lead to one of your own, which appears here as soon as it exists:</p>
     </Checklist>
   );
 }

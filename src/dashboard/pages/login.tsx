@@ -29,7 +29,7 @@ export function LoginPage() {
     }
   };
   return (
-    <form class="login" onSubmit={submit}>
+    <form class="login box stack" onSubmit={submit}>
       <h1>Log in</h1>
       {provider && (
         <a class="button" href={`${provider.url}?to=${encodeURIComponent(target())}`}>
@@ -47,7 +47,7 @@ export function LoginPage() {
         tabIndex={-1}
         aria-hidden="true"
       />
-      <label>
+      <label class="field">
         Token
         <input
           ref={field}

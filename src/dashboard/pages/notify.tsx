@@ -35,7 +35,7 @@ export function NotifyPage() {
         </EmptyState>
       )}
       {value && (
-        <ul class="cards">
+        <ul class="stack cards">
           {value.rules.map((rule) => (
             <RuleCard key={rule.ruleId} rule={rule} />
           ))}
@@ -43,7 +43,7 @@ export function NotifyPage() {
       )}
       {value && value.expectations.length > 0 && (
         <Section id="expected" title="Expected jobs">
-          <ul class="cards grid">
+          <ul class="stack cards grid">
             {value.expectations.map((expectation) => (
               <ExpectationCard key={expectation.expectationId} expectation={expectation} />
             ))}
@@ -66,7 +66,7 @@ function ExpectationCard({ expectation }: { expectation: Expectation }) {
       )}
       <Facts
         facts={[
-          ["Name", <bdi>{name}…</bdi>],
+          ["Name", <bdi>{name}*</bdi>],
           cron === null ? ["Expected every", every] : ["Expected by", `${cron} (${timezone})`],
           ["Grace", grace],
           ["Last seen", lastSeenAt ? <When time={lastSeenAt} /> : "never"],

@@ -50,7 +50,7 @@ function RequestView({ request }: { request: HookRequest }) {
   );
   return (
     <>
-      <div class="page-head">
+      <div class="page-head line">
         <div>
           <h1>
             <bdi>{hook}</bdi>
@@ -65,7 +65,7 @@ function RequestView({ request }: { request: HookRequest }) {
         </div>
         {isTried && <Replay requestId={requestId} />}
       </div>
-      <p class="headline">
+      <p class="headline line">
         <StatusMark status={outcome} />
         {reason && (
           <span class={code === null ? "muted" : "fault"}>
@@ -73,10 +73,10 @@ function RequestView({ request }: { request: HookRequest }) {
           </span>
         )}
       </p>
-      <div class="request-columns">
+      <div class="request-columns columns-2 stack">
         <div>
           <section class="card" aria-label="Came in">
-            <h2 class="section-title">Came in</h2>
+            <h2>Came in</h2>
             <Facts
               facts={[
                 ["Arrived", <When time={createdAt} />],
@@ -91,7 +91,7 @@ function RequestView({ request }: { request: HookRequest }) {
             />
           </section>
           {request.body === null ? (
-            <p class="muted section-note">The body of a refused request is not kept.</p>
+            <p class="muted">The body of a refused request is not kept.</p>
           ) : (
             <JsonBlock title="Body" value={request.payload} size={bodyBytes} file={`${requestId}-body`} />
           )}
@@ -104,7 +104,7 @@ function RequestView({ request }: { request: HookRequest }) {
           <DryRunView result={preview.value} />
         ) : (
           <section class="card" aria-label="Mapping">
-            <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
+            <h2>{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
             {preview.error !== null && <Failure error={preview.error} retry={preview.reload} />}
           </section>
         )}
@@ -120,7 +120,7 @@ function Replay({ requestId }: { requestId: string }) {
   const { isPending, mutate } = useMutation(requestId);
   const replay = async (id: string) => setRunIds((await hookRequests.replay(id)).runIds);
   return (
-    <div class="acts">
+    <div class="acts line">
       <ActButton icon="retry" isPending={isPending} act={() => mutate(replay, "Replayed")}>
         Replay
       </ActButton>

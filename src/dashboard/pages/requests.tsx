@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { Notice } from "../components/notice.tsx";
+import { NoMatch, Notice } from "../components/notice.tsx";
 import { HookList } from "../components/request/hookList.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
 import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
@@ -41,7 +41,7 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       <HookList current={hook} />
       {isTrying && <TryMapping hook="" headers={{}} body="" />}
       {(mapping !== null || hook !== null) && (
-        <p class="filters">
+        <p class="filters line">
           <FilterChip query={query} name="hook" title="hook" />
           <FilterChip query={query} name="mapping" title="mapping" />
         </p>
@@ -93,13 +93,7 @@ function RequestCells({ request }: { request: HookRequestRow }) {
 const countedAs = (noun: string, count: number): string => (count === 1 ? noun : `${noun}s`);
 
 function NoRequests({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <Notice title="No requests match">
-        <a href={address("/requests")}>Show all requests</a>
-      </Notice>
-    );
-  }
+  if (isFiltered) return <NoMatch rows="requests" path="/requests" />;
   return (
     <Notice title="No requests yet">
       This page shows each request to a hook with its outcome. Set <code>hooks.keepRequests</code> in the configuration,

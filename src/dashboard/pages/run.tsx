@@ -108,7 +108,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
         <Actions run={run} onChange={onChange} />
       </RecordHead>
       <section class="card" aria-label="Result">
-        <div class="headline" aria-live="polite">
+        <div class="headline line" aria-live="polite">
           <StatusMark status={status} />
         </div>
         {error && <FailurePanel {...error} />}
@@ -160,9 +160,7 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       <Deliveries run={run} />
       {request && <RequestView run={run} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
-        <p class="muted section-note">
-          The reply was not delivered: the hook did not request a delivery, or the reply was empty.
-        </p>
+        <p class="muted">The reply was not delivered: the hook did not request a delivery, or the reply was empty.</p>
       )}
     </>
   );
@@ -208,7 +206,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
             ]}
           />
           {call.payload === null || call.payload === undefined ? (
-            <p class="muted section-note">
+            <p class="muted">
               {requestId === null ? (
                 "The body is not stored after the mapping was applied."
               ) : (
@@ -220,7 +218,7 @@ function RequestView({ run: { runId, requestId }, request: { request, call } }: 
           )}
         </Section>
       )}
-      {!request && !call && <p class="muted section-note">The request of this run is no longer stored.</p>}
+      {!request && !call && <p class="muted">The request of this run is no longer stored.</p>}
     </>
   );
 }
@@ -233,7 +231,7 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
     navigate(address("/runs/:runId", newId));
   };
   return (
-    <div class="acts">
+    <div class="acts line">
       {kind !== "wake" && (status === "completed" || status === "failed") && (
         <ActButton icon="again" isPending={isPending} act={() => mutate(again, "Run started")}>
           Run again

@@ -5,7 +5,7 @@ import type { RunStats } from "../../wire/runs/run.ts";
 import { now } from "../clock.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { Notice } from "../components/notice.tsx";
+import { NoMatch, Notice } from "../components/notice.tsx";
 import { Checklist } from "../components/onboarding/checklist.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
 import { RunFilters } from "../components/run/runFilters.tsx";
@@ -146,13 +146,7 @@ function RunDuration({ run: { startedAt, endedAt } }: { run: RunSummary }) {
 }
 
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <Notice title="No runs match">
-        <a href={address("/runs")}>Show all runs</a>
-      </Notice>
-    );
-  }
+  if (isFiltered) return <NoMatch rows="runs" path="/runs" />;
   if (!access.value?.hooksUrl) {
     return (
       <Notice title="No runs yet">

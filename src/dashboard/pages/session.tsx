@@ -25,7 +25,7 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
     <>
       <Crumbs href={address("/sessions")}>Sessions</Crumbs>
       {!isMissing(error, "session") && (
-        <div class="page-head">
+        <div class="page-head line">
           <h1>
             <bdi>{sessionKey === MAIN ? "Main session" : visible(sessionKey)}</bdi>
           </h1>

@@ -3,6 +3,14 @@ import type { Documents } from "./documents.ts";
 import { idCursor, olderThan } from "./idCursor.ts";
 import { readPage } from "./page.ts";
 
+/** The page of a list, and the period in which its records were created. */
+export interface NewestQuery {
+  readonly from?: Date | undefined;
+  readonly before?: Date | undefined;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
 interface List<D extends mongo.Document> {
   readonly query: mongo.Filter<D>;
   readonly projection?: mongo.Document;

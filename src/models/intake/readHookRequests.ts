@@ -1,19 +1,15 @@
 import type { mongo } from "mongoose";
 import type { HookRequestRow, RequestOutcome } from "../../wire/hookRequest.ts";
-import { createdWithin, readNewest } from "../db/newestFirst.ts";
+import { createdWithin, type NewestQuery, readNewest } from "../db/newestFirst.ts";
 import type { HookRequestDoc } from "./hookRequest.ts";
 import { requestNotFound } from "./hookRequests.ts";
 import type { IntakeStores } from "./intakeStores.ts";
 
-export interface HookRequestQuery {
+export interface HookRequestQuery extends NewestQuery {
   readonly hook?: string | undefined;
   readonly mapping?: string | undefined;
   readonly outcome?: readonly RequestOutcome[] | undefined;
   readonly status?: number | undefined;
-  readonly from?: Date | undefined;
-  readonly before?: Date | undefined;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
 }
 
 const ROW_FIELDS = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 } as const;

@@ -1,7 +1,7 @@
 import { mongo } from "mongoose";
 import { Batcher, EQUAL_WEIGHTS } from "../../shared/batcher.ts";
 import type { Clock } from "../../shared/clock.ts";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, ignore } from "../../shared/errors.ts";
 import type { ChangeNotifier } from "../../shared/queue/changeStream.ts";
 import type { JobView, Usual } from "../../wire/job.ts";
 import type { StepSummary } from "../../wire/step.ts";
@@ -107,6 +107,7 @@ export class Jobs {
     const ends = change.status === "running" ? undefined : change.status;
     const set = inOrder(change, { ...jobFields(jobId, change, writes, now), ...(ends && endedBy(ends, id)) });
     await this.#payloads.write(writes.docs);
+    const before = change.parentJobId === undefined ? null : await this.find(jobId).catch(ignore("job_not_found"));
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
     const slow = wanted.types.has("job.slow") && slowFields(change.status, now);
@@ -120,6 +121,7 @@ export class Jobs {
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
     if (created || change.status !== undefined || change.parentJobId !== undefined) this.notifyParent(job);
+    if (before && before.parentJobId !== job.parentJobId) this.notifyParent(before);
     if (job.notes) this.noted();
     const ended = ends && job.endedBy?.equals(id) ? ends : null;
     if (created) this.#counter.countStarted(job);

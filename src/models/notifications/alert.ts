@@ -1,4 +1,4 @@
-import { ANY_NOTIFICATION_TYPES } from "../../shared/notifications/catalogue.ts";
+import { ANY_NOTIFICATION_TYPES, type AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import * as f from "../db/fields.ts";
 
 /**
@@ -68,3 +68,18 @@ export const alertSchema = f
   .schemaOf(AlertDoc)
   .index({ expiresAt: 1 }, { expireAfterSeconds: 0 })
   .index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
+
+/** A notification about a subject, and how its rule limits messages. */
+export interface AlertedNotification {
+  readonly id: string;
+  readonly type: AnyNotificationType;
+  readonly at: Date;
+  /** The number of notifications that it stands for: more than one if others were dropped before it. */
+  readonly count: number;
+  /** The number of failures in a row from which `job.failed` is announced. */
+  readonly after: number;
+  /** Minimum time between two messages; 0 for no limit. */
+  readonly cooldownMs: number;
+  /** Whether the notification only ends a row of failures: the rule does not handle it. */
+  readonly isUnhandled: boolean;
+}

@@ -1,6 +1,6 @@
 import type { AnyNotificationType } from "../../shared/notifications/catalogue.ts";
 import { depthField } from "../notes/depth.ts";
-import type { AlertDoc, Decision, Minute, Summary } from "./alert.ts";
+import type { AlertDoc, AlertedNotification, Decision, Minute, Summary } from "./alert.ts";
 
 /** Maximum decisions that are kept for one subject: more notifications than are dispatched a second time after a crash. */
 const MAX_DECISIONS = 200;
@@ -13,29 +13,8 @@ const KEEP_MS = 3_600_000;
 const KEEP_HELD_MS = 86_400_000;
 /** How long failures in a row, and notifications of a summary, are kept: a job may run once a quarter. */
 const KEEP_FAILURES_MS = 100 * 86_400_000;
-
 /** Maximum messages that a rule sends within a minute. */
 const MAX_MESSAGES = 20;
-/** Maximum names in a summary. */
-const MAX_LISTED = 10;
-const MINUTE_MS = 60_000;
-/** When the summary of a minute is sent: early enough that each notification is announced within a minute. */
-const SUMMARY_AFTER_MS = 45_000;
-
-/** A notification about a subject, and how its rule limits messages. */
-export interface AlertedNotification {
-  readonly id: string;
-  readonly type: AnyNotificationType;
-  readonly at: Date;
-  /** The number of notifications that it stands for: more than one if others were dropped before it. */
-  readonly count: number;
-  /** The number of failures in a row from which `job.failed` is announced. */
-  readonly after: number;
-  /** Minimum time between two messages; 0 for no limit. */
-  readonly cooldownMs: number;
-  /** Whether the notification only ends a row of failures: the rule does not handle it. */
-  readonly isUnhandled: boolean;
-}
 
 /** Alerts that were read together, and what is decided about notifications until they are stored. */
 export class AlertChanges {
@@ -147,6 +126,10 @@ interface Listed {
   readonly now: Date;
 }
 
+const MINUTE_MS = 60_000;
+/** When the summary of a minute is sent: early enough that each notification is announced within a minute. */
+const SUMMARY_AFTER_MS = 45_000;
+
 /** Returns the minute that a time belongs to: the stored one, or a new one with what the last summary did not contain. */
 function minuteAt(minute: Minute | undefined, now: Date): Minute {
   if (minute && now.getTime() < minute.since.getTime() + MINUTE_MS) return minute;
@@ -156,6 +139,9 @@ function minuteAt(minute: Minute | undefined, now: Date): Minute {
 
 /** Returns when the notifications that a minute lists are due as a summary. */
 const dueMs = ({ since, summarized }: Minute): number => since.getTime() + (summarized ? MINUTE_MS : SUMMARY_AFTER_MS);
+
+/** Maximum names in a summary. */
+const MAX_LISTED = 10;
 
 /** An alert about a failed delivery must not be the subject of another one, also as a part of a summary. */
 const withListed = (minute: Minute, type: AnyNotificationType, { name, held, depth }: Omit<Listed, "now">): Minute => ({

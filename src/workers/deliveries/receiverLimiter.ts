@@ -1,14 +1,5 @@
 import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
-/** Maximum concurrent requests of this process to one receiver that answers promptly. */
-const MAX_PERMITS = 10;
-/** Concurrent requests to a receiver that has not answered yet: few, because it may hang. */
-const INITIAL_PERMITS = 2;
-/** The share of the time limit within which a receiver answers promptly. */
-const PROMPT_SHARE = 0.25;
-/** Maximum receivers that are remembered. Callers choose the hosts of callbacks, so that there may be any number. */
-const MAX_RECEIVERS = 10_000;
-
 /** A request to a receiver: whether it was answered, with any status, how long it took, and for how long others have to wait. */
 export interface Exchange {
   readonly isAnswered: boolean;
@@ -29,6 +20,15 @@ interface Receiver {
 
 /** A permit to send one request, which must be returned by `release`; or the pause after which to ask again. */
 export type Permission = { readonly kind: "permitted" } | { readonly kind: "refused"; readonly forMs: number };
+
+/** Maximum concurrent requests of this process to one receiver that answers promptly. */
+const MAX_PERMITS = 10;
+/** Concurrent requests to a receiver that has not answered yet: few, because it may hang. */
+const INITIAL_PERMITS = 2;
+/** The share of the time limit within which a receiver answers promptly. */
+const PROMPT_SHARE = 0.25;
+/** Maximum receivers that are remembered. Callers choose the hosts of callbacks, so that there may be any number. */
+const MAX_RECEIVERS = 10_000;
 
 /**
  * Limits the concurrent requests to each receiver, so that those that hang leave the process free for the others. A

@@ -8,15 +8,6 @@ import { jobFacts } from "../notify/notification.ts";
 import { matchesWhere, type Rule } from "../notify/rule.ts";
 import type { Chat, Followed } from "./chat.ts";
 
-/** Maximum jobs that are followed. Further ones have only the message of their end. */
-const MAX_FOLLOWED = 5_000;
-/** Maximum jobs of which it is remembered that no rule follows them. */
-const MAX_IGNORED = 20_000;
-/** Maximum jobs whose change waits to be read; beyond it all running jobs are read again. */
-const MAX_UNREAD = 20_000;
-/** Maximum jobs of one read. */
-const BATCH_SIZE = 500;
-
 export interface FollowDeps {
   readonly stores: Stores;
   readonly clock: Clock;
@@ -32,6 +23,15 @@ interface FollowedJob {
   readonly internalId: string;
   readonly messages: readonly Followed[];
 }
+
+/** Maximum jobs that are followed. Further ones have only the message of their end. */
+const MAX_FOLLOWED = 5_000;
+/** Maximum jobs of which it is remembered that no rule follows them. */
+const MAX_IGNORED = 20_000;
+/** Maximum jobs whose change waits to be read; beyond it all running jobs are read again. */
+const MAX_UNREAD = 20_000;
+/** Maximum jobs of one read. */
+const BATCH_SIZE = 500;
 
 /**
  * The running jobs that live rules follow. Learns from the stream of changes which jobs have changed, and puts their messages into

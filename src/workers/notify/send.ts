@@ -158,7 +158,7 @@ async function sendWebhook(
   const { webhook } = rule.to;
   if (!webhook) return;
   const included = await withIncluded(deps.stores, record, notification.data, webhook.include);
-  const data = held > 0 ? { ...included, heldBack: held } : included;
+  const data = { ...included, ...(held > 0 && { heldBack: held }), ...pageOf(deps, notification) };
   const hasIncluded = webhook.include.length > 0;
   const body = webhookBody(notification, data, { format: webhook.format, source: sourceOf(deps), hasIncluded });
   await addWebhook(deps, notification, rule.id, { ...body, url: null });
@@ -166,11 +166,15 @@ async function sendWebhook(
 
 /** Sends a notification to the `callbackUrl` of its job or run. */
 export async function sendCallback(deps: SendDeps, notification: Notification, url: string): Promise<void> {
-  const body = webhookBody(notification, notification.data, {
-    format: "standard",
-    source: sourceOf(deps),
-    hasIncluded: false,
-  });
+  const body = webhookBody(
+    notification,
+    { ...notification.data, ...pageOf(deps, notification) },
+    {
+      format: "standard",
+      source: sourceOf(deps),
+      hasIncluded: false,
+    },
+  );
   await addWebhook(deps, notification, null, { ...body, url });
 }
 
@@ -221,9 +225,15 @@ const count = ({ metrics }: SendDeps, rule: string, type: string) => metrics.not
 async function linkOf(deps: SendDeps, { to }: Rule, notification: Notification): Promise<string | undefined> {
   const { publicUrl, stores } = deps;
   if (notification.asks === undefined || publicUrl === undefined || to.wake !== undefined) {
-    return urlOf(deps, subjectPath(notification.type, notification.data));
+    return pageOf(deps, notification).url;
   }
   return answerUrl(stores.answerLinks, publicUrl, notification.asks);
+}
+
+/** Returns the page of the record of a notification as the `url` of its data, if people can reach the service. */
+function pageOf(deps: SendDeps, { type, data }: Pick<Notification, "type" | "data">): { readonly url?: string } {
+  const url = urlOf(deps, subjectPath(type, data));
+  return url === undefined ? {} : { url };
 }
 
 const urlOf = ({ publicUrl }: SendDeps, path: string): string | undefined =>

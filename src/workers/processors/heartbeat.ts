@@ -25,11 +25,6 @@ import { runTurn, type TurnOutcome } from "../runs/turn.ts";
 import { turnMessages } from "../runs/turnMessages.ts";
 import type { Processor, RunContext } from "../runWorkers.ts";
 
-/** Maximum events read for one turn. The prompt decides how many of them fit. */
-const MAX_EVENTS = 500;
-/** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
-const MAX_PROMPT_CHARS = 5_000_000;
-
 export interface HeartbeatDeps {
   readonly stores: Stores;
   readonly runner: AgentRunner;
@@ -78,6 +73,9 @@ export function heartbeatProcessor(deps: HeartbeatDeps): Processor {
   };
 }
 
+/** Maximum events read for one turn. The prompt decides how many of them fit. */
+const MAX_EVENTS = 500;
+
 /** @param scheduled whether the first turn runs even without events */
 async function runTurns(
   deps: HeartbeatDeps,
@@ -122,6 +120,9 @@ async function runTurns(
   }
   return { kind: "done", result: { turns, end: "lost" } };
 }
+
+/** Maximum characters of a prompt of the main session: one document of 16 MiB stores it, at up to 3 bytes a character. */
+const MAX_PROMPT_CHARS = 5_000_000;
 
 /** @param delivered the ids of events whose runs have sent their reply to the recipient of the main session */
 function promptOf(

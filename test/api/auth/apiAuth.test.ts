@@ -23,11 +23,14 @@ describe("API authentication with server.apiToken", () => {
     ["an empty token", { Authorization: "Bearer " }],
   ];
   for (const [title, headers] of wrong) {
-    it(`answers ${title} with 401 and WWW-Authenticate`, async () => {
+    it(`answers ${title} with 401 and WWW-Authenticate, and says whether a token was sent`, async () => {
+      const hasToken = /^Bearer \S/.test(headers.Authorization ?? "");
+
       const { status, body, headers: answered } = await get(headers);
 
       expect([status, body.code]).to.deep.equal([401, "unauthorized"]);
       expect(answered.get("WWW-Authenticate")).to.match(/^Bearer/);
+      expect(body.detail.startsWith("The token of this request is not valid, or has expired.")).to.equal(hasToken);
     });
   }
 

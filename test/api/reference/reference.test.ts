@@ -30,6 +30,16 @@ describe("API reference", function () {
     for (const [, anchor] of body.matchAll(/href="#([^"]+)"/g)) expect(ids).to.include(anchor);
   });
 
+  it("names the address by which it was asked for in its example", async () => {
+    const { port } = new URL(app.url);
+    const docs = async (host: string) => await (await request(`${app.url}/docs`, { headers: { host } })).body.text();
+
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
+      expect(await docs(host))
+        .to.include(`export SIGNALBOX_URL=http://${host}\n`)
+        .and.not.include("SERVICE_URL");
+  });
+
   it("loads nothing but the page itself, which has less than 600 kB", async () => {
     const loaded: { url: string; bytes: number }[] = [];
     const page = await contexts.open("about:blank");

@@ -188,6 +188,17 @@ describe("filters, bodies and handshakes of a mapped hook", () => {
     expect(others.map(({ status }) => status)).to.deep.equal([403, 403, 401]);
   });
 
+  it("a GET of any other hook is as wrong as without a mapping that Meta verifies", async () => {
+    const answers = await Promise.all(
+      ["plain", "agent", "wake", "nope"].map((name) => fetch(`${app.url}/hooks/${name}`, { headers: hook })),
+    );
+
+    expect(answers.map(({ status, headers }) => [status, headers.get("Allow")])).to.deep.equal([
+      ...Array(3).fill([405, "POST, OPTIONS"]),
+      [404, null],
+    ]);
+  });
+
   it("Microsoft Graph's validation token comes back as text; notifications need the token and the client state", async () => {
     const token = "Validation: <script> & ü";
     const query = new URLSearchParams({ validationToken: token });

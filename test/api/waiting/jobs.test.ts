@@ -127,6 +127,8 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
           async (_, parentJobId) => app.call("PUT", (await createJob(app)).path, { parentJobId }),
           { running: 2 },
         ],
+        ["leaves it", (child) => app.call("PUT", child, { parentJobId: null }), { running: 0 }],
+        ["joins another job", (child) => app.call("PUT", child, { parentJobId: "another" }), { running: 0 }],
         ["is ended by hand", (child) => app.call("PUT", child, { status: "failed" }), { failed: 1 }],
         ["is cancelled by force", (child) => app.call("POST", `${child}/cancel`, { force: true }), { failed: 1 }],
         [

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { AlertChanges, type AlertedNotification } from "../../../src/models/notifications/alertChanges.ts";
+import type { AlertedNotification } from "../../../src/models/notifications/alert.ts";
+import { AlertChanges } from "../../../src/models/notifications/alertChanges.ts";
 
 const KEY = '["rule","Backup"]';
 const HOUR_MS = 3_600_000;

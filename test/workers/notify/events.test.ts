@@ -276,7 +276,7 @@ describe("notify: callbacks", () => {
   let fixture: NotifyFixture;
   before(async () => {
     const outbound = { allowedHosts: ["ci.example.com"], secret: `whsec_${Buffer.alloc(32, 1).toString("base64")}` };
-    fixture = await NotifyFixture.start([], { outbound });
+    fixture = await NotifyFixture.start([], { outbound, server: { publicUrl: "https://jobs.example.com" } });
   });
   after(() => fixture.close());
 
@@ -296,6 +296,10 @@ describe("notify: callbacks", () => {
 
     const bodies = await fixture.bodies(null);
     expect(bodies.map(({ data }) => data.job?.jobId ?? data.run?.runId)).to.have.members(["with", _id]);
+    expect(bodies.map(({ data }) => data.url)).to.have.members([
+      "https://jobs.example.com/jobs/with",
+      `https://jobs.example.com/runs/${_id}`,
+    ]);
     expect(deliveries.map(({ webhook, to, kind }) => [webhook?.url, to, kind])).to.deep.equal([
       [callbackUrl, "ci.example.com", "webhook"],
       [callbackUrl, "ci.example.com", "webhook"],

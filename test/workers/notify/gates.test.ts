@@ -45,6 +45,7 @@ describe("notify: gates", () => {
     const bodies = await fixture.bodies("all");
     expect(bodies.at(-1).data.gate).to.include({ key: "answered", answeredBy: "Ann" });
     expect(bodies.at(-1).data.job).to.include({ jobId, status: "running" });
+    expect(bodies.at(-1).data.url).to.equal(`https://jobs.example.com/jobs/${encodeURIComponent(jobId)}`);
   });
 
   it("have an event when they expire, and none when they are withdrawn", async () => {

@@ -138,6 +138,20 @@ describe("notify: conditions and contents of rules", () => {
       subject: "c/1",
       datacontenttype: "application/json",
     });
+    expect(body.data.url).to.equal(`${publicUrl}/jobs/c%2F1`);
+  });
+
+  it("names the page of the record in the data of webhooks and callbacks", async () => {
+    await fixture.app.stores.jobs.put("sales/ü 1", { status: "failed", callbackUrl: "https://ci.example.com/done" });
+    await fixture.dispatched();
+    await fixture.app.call("POST", "/api/notify/id/test");
+    await fixture.dispatched();
+
+    const bodies = [...(await fixture.bodies("id")), ...(await fixture.bodies(null))];
+
+    const urls = bodies.filter(({ data }) => data.rule || data.job.jobId === "sales/ü 1").map(({ data }) => data.url);
+    const page = `${publicUrl}/jobs/sales%2F%C3%BC%201`;
+    expect(urls).to.deep.equal([page, `${publicUrl}/`, page]);
   });
 
   it("includes the parts of the job that the rule names", async () => {

@@ -73,8 +73,9 @@ const delivery = fc.record({
   createdAt: time,
   parts: fc.array(fc.record({ state: fc.constant("sent"), id: text(1_024) }), { maxLength: 100 }),
 });
+const url = id.map((jobId) => `https://jobs.example.com/jobs/${encodeURIComponent(jobId)}`);
 const data = fc.oneof(
-  fc.record({ job, reason: text(1_024), lastReportAt: time, gate, heldBack: fc.nat() }, { requiredKeys: ["job"] }),
+  fc.record({ job, reason: text(1_024), lastReportAt: time, gate, heldBack: fc.nat(), url }, { requiredKeys: ["job"] }),
   fc.record({ run }),
   fc.record({ delivery }),
 );
@@ -92,6 +93,7 @@ describe("webhookBody", () => {
       const body = bodyOf(of, format);
       expect(Buffer.byteLength(body)).to.be.below(MAX_BYTES);
       const sent = JSON.parse(body).data;
+      expect(sent.url).to.equal((of as { url?: string }).url);
       for (const [kind, ids] of Object.entries({
         job: ["jobId", "createdAt"],
         gate: ["gateId", "key", "expiresAt"],

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { Delivery, DeliveryKind, DeliveryState } from "../../../client/client.ts";
 import { CHANNELS } from "../../../shared/channelNames.ts";
-import { choicesOption } from "../../arguments.ts";
+import { choicesOption, given } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
@@ -45,16 +45,13 @@ export const listDeliveries: Define = (command, environment) =>
     "signalbox deliveries list --state failed --rule ops",
   ).action(async (options: ServiceOptions & ListOptions & DeliveryFilter) => {
     const { state, channel, kind, rule } = options;
-    const given = Object.entries({ state, channel, kind, rule }).filter(([, value]) => value !== undefined);
-    const filter: DeliveryFilter = Object.fromEntries(given);
-    return withService(await environment(), options, ({ client }) =>
-      printList(options, {
-        read: (page) => client.deliveries.list({ ...filter, ...page }),
-        rowsOf: ({ deliveries }) => deliveries,
-        columns: DELIVERY_COLUMNS,
-        nothing: "No deliveries match.",
-      }),
-    );
+    const filter = given({ state, channel, kind, rule });
+    return printList(await environment(), options, {
+      read: (client, page) => client.deliveries.list({ ...filter, ...page }),
+      rowsOf: ({ deliveries }) => deliveries,
+      columns: DELIVERY_COLUMNS,
+      nothing: "No deliveries match.",
+    });
   });
 
 /** `deliveries retry ID` and `deliveries cancel ID` */

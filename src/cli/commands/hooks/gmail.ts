@@ -1,18 +1,17 @@
 import type { Config } from "../../../config/config.ts";
-import { readConfig, requireServers } from "../../../config/load.ts";
+import { readConfig } from "../../../config/load.ts";
 import { reloadConfig } from "../../../config/reload.ts";
 import type { GmailConfig, GoogleAddresses } from "../../../gmail/api/google.ts";
 import { isOpenToOthers, readCredentials } from "../../../gmail/auth/credentials.ts";
 import { type Listener, startListener } from "../../../gmail/listener/listener.ts";
 import { mailboxStatus } from "../../../gmail/listener/mailboxStatus.ts";
-import { connectDatabase } from "../../../models/database.ts";
+import { connectServers } from "../../../models/connectServers.ts";
 import { openStores, storeSettings } from "../../../models/stores.ts";
 import { systemClock } from "../../../shared/clock.ts";
 import { createLogger, LOG_FILE, type Logger } from "../../../shared/logger.ts";
 import { type Lifecycle, runProcess, StartError, type Started } from "../../../shared/process/lifecycle.ts";
 import { RedisChangeStream } from "../../../shared/queue/changeStream.ts";
 import { Queues } from "../../../shared/queue/producer.ts";
-import { connectProducer } from "../../../shared/queue/redis.ts";
 import { TIMINGS, type Timings } from "../../../shared/timings.ts";
 import type { Mailbox } from "../../../wire/channel.ts";
 import { type Define, withExamples } from "../../command.ts";
@@ -38,17 +37,11 @@ export async function startGmailProcess(
   const { level } = config.log;
   const log = createLogger({ level, name: "gmail", pretty: process.stdout.isTTY, file: env[LOG_FILE] });
   checkCredentials(gmailOf(config), log);
-  const { mongodbUri, redisAddress } = requireServers(config);
-  const database = await connectDatabase(mongodbUri);
-  lifecycle.onClose("MongoDB", () => database.close());
-  await database.checkPrepared();
-  const connection = await connectProducer(redisAddress, log);
-  lifecycle.onClose("Redis", async () => connection.disconnect());
-  const { clock } = database;
-  const queues = new Queues(connection, config.redis.prefix, clock);
+  const { database, clock, redis } = await connectServers(config, lifecycle, { log, timings });
+  const queues = new Queues(redis, config.redis.prefix, clock);
   lifecycle.onClose("queues", () => queues.close());
 
-  const changes = new RedisChangeStream(connection, config.redis.prefix);
+  const changes = new RedisChangeStream(redis, config.redis.prefix);
   lifecycle.onClose("changes", () => changes.flush());
 
   const listen = (config: Config): Listener | undefined => {

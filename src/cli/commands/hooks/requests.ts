@@ -1,12 +1,12 @@
 import { describeMissing, hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import type { DryRun, HookRequest, HookRequestRow, RequestOutcome, RunPreview } from "../../../wire/hookRequest.ts";
-import { choicesOption, timeOrAge, wholeNumber } from "../../arguments.ts";
+import { choicesOption, given, timeOrAge, wholeNumber } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { age, formatOf, print, rowLines, section } from "../../terminal/words.ts";
+import { age, formatOf, print, printRecord, rowLines, section } from "../../terminal/words.ts";
 import { type ListOptions, printList, printNote } from "../list.ts";
 
 const OUTCOMES: readonly RequestOutcome[] = ["accepted", "dropped", "failed", "filtered", "refused"];
@@ -50,16 +50,13 @@ export const listRequests: Define = (command, environment) =>
     "signalbox hooks requests list --mapping github --outcome filtered --json",
   ).action(async (options: ServiceOptions & ListOptions & RequestFilter) => {
     const { mapping, outcome, status, from, before } = options;
-    const given = Object.entries({ mapping, outcome, status, from, before }).filter(([, value]) => value !== undefined);
-    const filter = Object.fromEntries(given);
-    return withService(await environment(), options, ({ client }) =>
-      printList(options, {
-        read: (page) => hookRequestCalls(client.call).list({ ...filter, ...page }),
-        rowsOf: ({ requests }) => requests,
-        columns: COLUMNS,
-        nothing: "No requests match. Requests are kept while hooks.keepRequests is set.",
-      }),
-    );
+    const filter = given({ mapping, outcome, status, from, before });
+    return printList(await environment(), options, {
+      read: (client, page) => hookRequestCalls(client.call).list({ ...filter, ...page }),
+      rowsOf: ({ requests }) => requests,
+      columns: COLUMNS,
+      nothing: "No requests match. Requests are kept while hooks.keepRequests is set.",
+    });
   });
 
 /** `hooks requests show ID` */
@@ -70,7 +67,7 @@ export const showRequest: Define = (command, environment) =>
   ).action(async (requestId: string, options: JsonOptions) =>
     withService(await environment(), options, async ({ client }) => {
       const request = await hookRequestCalls(client.call).get(requestId);
-      print(options.json ? [cleanJson(request)] : requestLines(request));
+      printRecord(options, request, requestLines(request));
     }),
   );
 
@@ -117,7 +114,7 @@ export const replayRequest: Define = (command, environment) =>
     return withService(await environment(), options, async ({ client }) => {
       if (options.dryRun) {
         const result = await hookRequestCalls(client.call).dryRun(requestId, chosen);
-        return print(options.json ? [cleanJson(result)] : dryRunLines(result));
+        return printRecord(options, result, dryRunLines(result));
       }
       const replayed = await hookRequestCalls(client.call).replay(requestId, chosen);
       if (options.json) return print([cleanJson(replayed)]);

@@ -1,13 +1,13 @@
 import { Argument, type Command, Option } from "commander";
 import type { AgentHook, HookOptions, WakeMode } from "../../../client/client.ts";
-import { header, hookName, seconds } from "../../arguments.ts";
+import { given, header, hookName, seconds } from "../../arguments.ts";
 import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { type Service, withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { readInput, readJsonBody } from "../../terminal/readInput.ts";
-import { print, rowLines } from "../../terminal/words.ts";
+import { print, printRecord, rowLines } from "../../terminal/words.ts";
 import { printNote } from "../list.ts";
 import { followRun } from "../runs/followRun.ts";
 
@@ -43,14 +43,7 @@ export const sendWake: Define = (command, environment) =>
       needHookToken(service);
       const { mode } = options;
       const answer = await service.client.hooks.send("wake", { text, ...(mode && { mode }) }, optionsOf(options));
-      print(
-        options.json
-          ? [cleanJson(answer)]
-          : rowLines([
-              ["Event", answer.eventId],
-              ["Mode", answer.mode],
-            ]),
-      );
+      printRecord(options, answer, rowLines(Object.entries({ Event: answer.eventId, Mode: answer.mode })));
     });
   });
 
@@ -78,23 +71,15 @@ export const sendAgent: Define = (command, environment) =>
     const env = await environment();
     const { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeout: timeoutSeconds } = options;
     const fields = { name, sessionKey, wakeMode, deliver, channel, to, model, thinking, timeoutSeconds };
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const message = textOf(options.message, "The message");
     return send(env, options, async (service) => {
       needHookToken(service);
-      const answer = await service.client.hooks.send("agent", { message, ...given }, optionsOf(options));
+      const answer = await service.client.hooks.send("agent", { message, ...given(fields) }, optionsOf(options));
       if (options.wait) {
         printNote(`run ${cleanLine(answer.runId)}`);
         return followRun(service, answer.runId, options);
       }
-      print(
-        options.json
-          ? [cleanJson(answer)]
-          : rowLines([
-              ["Run", answer.runId],
-              ["Session", answer.sessionKey],
-            ]),
-      );
+      printRecord(options, answer, rowLines(Object.entries({ Run: answer.runId, Session: answer.sessionKey })));
     });
   });
 

@@ -1,4 +1,5 @@
 import { type Client, type JobFilter, SignalboxError } from "../../../client/client.ts";
+import { given } from "../../arguments.ts";
 import { type Define, serviceCommand, withExamples } from "../../command.ts";
 import { CommandError, EXIT } from "../../exit.ts";
 import { withService } from "../../service.ts";
@@ -41,14 +42,11 @@ export const deleteJobs: Define = (command, environment) =>
       if (!options.yes && !canConfirm())
         throw new CommandError(EXIT.usage, `${question} There is no terminal to confirm it: pass --yes.`);
       if (!options.yes) await confirm(question, "Nothing was deleted.");
-      const { deleted } = await client.jobs.deleteAll(isFiltered(filter) ? setFields(filter) : { all: true });
+      // deleteAll refuses fields that are undefined
+      const { deleted } = await client.jobs.deleteAll(isFiltered(filter) ? given(filter) : { all: true });
       print([`deleted ${jobsInWords(deleted)}`]);
     });
   });
-
-/** Returns the filter without fields that are undefined, which deleteAll refuses. */
-const setFields = (filter: JobFilter): object =>
-  Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 
 async function deleteNamed(client: Client, jobIds: readonly string[]): Promise<void> {
   const missing: string[] = [];

@@ -5,7 +5,7 @@ import type { ServiceOptions } from "../../serviceAccess.ts";
 import { cleanJson, cleanLine } from "../../terminal/cleanText.ts";
 import { cancelNote, jobState } from "../../terminal/jobState.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { age, duration, formatOf, percent, print, rowLines, section } from "../../terminal/words.ts";
+import { age, duration, formatOf, percent, print, printRecord, rowLines, section } from "../../terminal/words.ts";
 import { type ListOptions, printList } from "../list.ts";
 import { type FilterOptions, filterOf, withFilters } from "./filter.ts";
 
@@ -41,14 +41,12 @@ export const listJobs: Define = (command, environment) =>
   ).action(async (options: ServiceOptions & FilterOptions & ListOptions & { readonly search?: string }) => {
     const filter = { ...filterOf(options), search: options.search };
     const fields = options.json ? undefined : SHOWN;
-    return withService(await environment(), options, ({ client }) =>
-      printList(options, {
-        read: (page) => client.jobs.list({ ...filter, ...page, ...(fields && { fields }) }),
-        rowsOf: ({ jobs }) => jobs,
-        columns: COLUMNS,
-        nothing: "No jobs match.",
-      }),
-    );
+    return printList(await environment(), options, {
+      read: (client, page) => client.jobs.list({ ...filter, ...page, ...(fields && { fields }) }),
+      rowsOf: ({ jobs }) => jobs,
+      columns: COLUMNS,
+      nothing: "No jobs match.",
+    });
   });
 
 /** `jobs get ID` */
@@ -65,7 +63,7 @@ export const getJob: Define = (command, environment) =>
   ).action(async (jobId: string, options: JsonOptions & { readonly steps?: boolean }) =>
     withService(await environment(), options, async ({ client }) => {
       const job = await client.jobs.get(jobId, options.steps ? { include: "steps" } : {});
-      print(options.json ? [cleanJson(job)] : jobLines(job));
+      printRecord(options, job, jobLines(job));
     }),
   );
 

@@ -5,10 +5,10 @@ import { choicesOption, jsonObject, wholeNumber } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
-import { cleanJson, cleanText } from "../../terminal/cleanText.ts";
+import { cleanText } from "../../terminal/cleanText.ts";
 import { canConfirm, confirm } from "../../terminal/confirm.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
-import { age, formatOf, print } from "../../terminal/words.ts";
+import { age, formatOf, printRecord } from "../../terminal/words.ts";
 import { type ListOptions, printList } from "../list.ts";
 
 const COLUMNS: readonly Column<Gate>[] = [
@@ -40,14 +40,12 @@ export const listGates: Define = (command, environment) =>
     "signalbox gates list --status answered --json",
   ).action(async (options: ServiceOptions & ListOptions & { readonly status?: readonly GateStatus[] }) => {
     const { status = ["open"] } = options;
-    return withService(await environment(), options, ({ client }) =>
-      printList(options, {
-        read: (page) => client.gates.list({ status, ...page }),
-        rowsOf: ({ gates }) => gates,
-        columns: COLUMNS,
-        nothing: options.status ? "No gates match." : "No gate waits for an answer.",
-      }),
-    );
+    return printList(await environment(), options, {
+      read: (client, page) => client.gates.list({ status, ...page }),
+      rowsOf: ({ gates }) => gates,
+      columns: COLUMNS,
+      nothing: options.status ? "No gates match." : "No gate waits for an answer.",
+    });
   });
 
 /**
@@ -85,7 +83,7 @@ export const answerGate: Define = (command, environment) =>
         answeredBy,
         ...(revision !== undefined && { revision }),
       });
-      print(options.json ? [cleanJson(gate)] : tableLines([gate], COLUMNS));
+      printRecord(options, gate, tableLines([gate], COLUMNS));
     });
   });
 

@@ -1,7 +1,7 @@
 import { describeMissing } from "../../../client/calls/hookRequests.ts";
 import { runAgain } from "../../../client/calls/page.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
-import { choicesOption, timeOrAge } from "../../arguments.ts";
+import { choicesOption, given, timeOrAge } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import type { ServiceOptions } from "../../serviceAccess.ts";
@@ -62,16 +62,13 @@ export const listRuns: Define = (command, environment) =>
     "signalbox runs list --search 'pull request 41'",
   ).action(async (options: ServiceOptions & ListOptions & RunFilter) => {
     const { status, session: sessionKey, mapping, search, createdFrom, createdBefore } = options;
-    const given = Object.entries({ status, sessionKey, mapping, search, createdFrom, createdBefore });
-    const filter = Object.fromEntries(given.filter(([, value]) => value !== undefined));
-    return withService(await environment(), options, ({ client }) =>
-      printList(options, {
-        read: (page) => client.runs.list({ ...filter, ...page }),
-        rowsOf: ({ runs }) => runs,
-        columns: COLUMNS,
-        nothing: "No runs match.",
-      }),
-    );
+    const filter = given({ status, sessionKey, mapping, search, createdFrom, createdBefore });
+    return printList(await environment(), options, {
+      read: (client, page) => client.runs.list({ ...filter, ...page }),
+      rowsOf: ({ runs }) => runs,
+      columns: COLUMNS,
+      nothing: "No runs match.",
+    });
   });
 
 /** `runs get ID` */

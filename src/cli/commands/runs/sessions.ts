@@ -19,14 +19,12 @@ const COLUMNS: readonly Column<Session>[] = [
 export const listSessions: Define = (command, environment) =>
   withExamples(listCommand(command), "signalbox sessions list --limit 20").action(
     async (options: ServiceOptions & ListOptions) =>
-      withService(await environment(), options, ({ client }) =>
-        printList(options, {
-          read: (page) => client.sessions.list(page),
-          rowsOf: ({ sessions }) => sessions,
-          columns: COLUMNS,
-          nothing: "There are no sessions.",
-        }),
-      ),
+      printList(await environment(), options, {
+        read: (client, page) => client.sessions.list(page),
+        rowsOf: ({ sessions }) => sessions,
+        columns: COLUMNS,
+        nothing: "There are no sessions.",
+      }),
   );
 
 /** `sessions messages KEY`: prints the latest messages, the oldest of them first. */

@@ -20,7 +20,7 @@ const matching = (pattern: string, advice: string) => (text: string) => {
 
 const scope = matching(
   SCOPE_PATTERN,
-  "a list such as jobs:read,jobs:report; the scopes are jobs:read, jobs:report, jobs:create, jobs:write, gates:answer, runs:read, runs:write, hooks:NAME and admin",
+  "a list such as jobs:read,jobs:create; the scopes are jobs:read, jobs:report, jobs:create, jobs:write, gates:answer, runs:read, runs:write, hooks:NAME and admin",
 );
 
 function expiry(text: string): string {
@@ -44,7 +44,7 @@ export const newToken: Define = (command) =>
       .requiredOption("--scopes <list>", "scopes, separated by commas", (list: string) => list.split(",").map(scope))
       .option("--id-prefix <prefix>", "beginning of the ids of the jobs that the token can use")
       .option("--expires-at <date>", "when the token ends", expiry),
-    "signalbox token new --name ci --scopes jobs:read,jobs:report --id-prefix ci/",
+    "signalbox token new --name ci --scopes jobs:read,jobs:create --id-prefix ci/",
     "signalbox token new --name my-laptop --scopes jobs:read,jobs:create --id-prefix laptop/",
     "signalbox token new --name grafana --scopes jobs:read,runs:read --expires-at 2027-06-30",
   ).action(({ name, scopes, idPrefix, expiresAt }: NewToken) => {

@@ -28,7 +28,7 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
   const formId = useId();
   return (
     <>
-      <p class="acts">
+      <p class="acts line">
         <button
           type="button"
           aria-expanded={isOpen}
@@ -36,10 +36,10 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
           aria-label={`Send test message to ${channel}`}
           onClick={() => setOpen(!isOpen)}
         >
-          <Icon name="up" /> Send test message
+          <Icon name="up" /> Test
         </button>
       </p>
-      <div id={formId} hidden={!isOpen}>
+      <div id={formId} class="whole" hidden={!isOpen}>
         {isOpen && (
           <TestForm
             channel={channel}
@@ -49,7 +49,9 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
           />
         )}
       </div>
-      <p role="status">{deliveryId !== null && <TestResult channel={one} deliveryId={deliveryId} />}</p>
+      <p role="status" class="whole">
+        {deliveryId !== null && <TestResult channel={one} deliveryId={deliveryId} />}
+      </p>
     </>
   );
 }
@@ -76,7 +78,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
     mutate((name) => channels.setReplyTarget({ channel: name, to }), `Replies go to ${to.trim()} from now on`);
   return (
     <form
-      class="channel-test"
+      class="channel-test stack"
       aria-label={`Test message to ${channel}`}
       onSubmit={(event) => {
         event.preventDefault();
@@ -84,7 +86,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
         void (pressed?.value === "replies" ? useForReplies() : send());
       }}
     >
-      <label>
+      <label class="field">
         Recipient
         <input
           ref={first}
@@ -96,7 +98,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
           onInput={({ currentTarget }) => setTo(currentTarget.value)}
         />
       </label>
-      <label>
+      <label class="field">
         <span>
           Text <span class="muted">(optional)</span>
         </span>
@@ -107,7 +109,7 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>
-      <p class="acts">
+      <p class="acts line">
         <button type="submit" value="send" class="primary" disabled={isPending}>
           Send
         </button>

@@ -12,10 +12,10 @@ import { When } from "../values/when.tsx";
 /** The deliveries of a run with their state. */
 export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
-    <ul class="cards">
+    <ul class="stack cards">
       {deliveries.map((delivery) => (
         <li key={delivery.deliveryId} class="card">
-          <div class="headline">
+          <div class="headline line">
             <StatusMark status={delivery.state} />
             <span class="grow">
               <b>{delivery.channel}</b> {delivery.to && <bdi class="id">{delivery.to}</bdi>}
@@ -57,11 +57,11 @@ interface CountsProps {
 export function DeliveryCounts({ query, pending, failed }: CountsProps) {
   const hrefOf = (state: string) => `${address("/deliveries")}?${query}&state=${state}`;
   return (
-    <p class="figures">
-      <a href={hrefOf("pending")}>
+    <p class="line">
+      <a href={hrefOf("pending")} class="muted">
         <b>{count(pending)}</b> pending
       </a>
-      <a href={hrefOf("failed")} class={failed > 0 ? "fault" : undefined}>
+      <a href={hrefOf("failed")} class={failed > 0 ? "fault" : "muted"}>
         <b>{count(failed)}</b> failed in 24 h
       </a>
     </p>
@@ -78,7 +78,7 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
   const { isPending, mutate } = useMutation(deliveryId);
   if (!hasScope(access.value, "runs:write") || state === "sent") return null;
   return (
-    <span class="acts">
+    <span class="acts line">
       <ActButton icon="retry" isPending={isPending} act={() => mutate(service.deliveries.retry, "Retrying now")}>
         {state === "failed" ? "Retry" : "Try now"}
       </ActButton>

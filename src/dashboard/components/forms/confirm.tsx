@@ -22,7 +22,7 @@ export function Confirm({ title, text, action, dismiss = "Cancel", children, onY
     <dialog ref={dialog} aria-labelledby="confirm-title" aria-describedby="confirm-text" onClose={onClose}>
       <h2 id="confirm-title">{title}</h2>
       <p id="confirm-text">{text}</p>
-      <form method="dialog">
+      <form method="dialog" class="line">
         {children}
         <button type="button" onClick={() => dialog.current?.close()}>
           {dismiss}

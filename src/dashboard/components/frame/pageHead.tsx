@@ -8,7 +8,7 @@ import { Clamp } from "../values/clamp.tsx";
 export function PageHead({ title, children }: { title: string; children?: ComponentChildren }) {
   useTitle(title);
   return (
-    <div class="page-head">
+    <div class="page-head line">
       <h1>{title}</h1>
       {children}
     </div>
@@ -18,7 +18,7 @@ export function PageHead({ title, children }: { title: string; children?: Compon
 /** The head of the page of a record: its title, its id below, and beside them what can be done. */
 export function RecordHead({ title, id, children }: { title: string; id: string | null; children: ComponentChildren }) {
   return (
-    <div class="page-head">
+    <div class="page-head line">
       <div>
         <Clamp as="h1" lines={3} title={title}>
           <bdi>{shownText(title)}</bdi>
@@ -33,7 +33,7 @@ export function RecordHead({ title, id, children }: { title: string; id: string 
 /** The link from a record to the list that it is part of. */
 export function Crumbs({ href, children }: { href: string; children: string }) {
   return (
-    <p class="crumbs">
+    <p class="crumbs line">
       <a href={href} data-up>
         <Icon name="back" /> {children}
       </a>

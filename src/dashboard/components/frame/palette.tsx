@@ -88,6 +88,7 @@ function OpenPalette() {
             key={choice.key}
             id={`choice-${i}`}
             role="option"
+            class="line"
             tabIndex={-1}
             aria-selected={i === selected}
             onMouseMove={() => setSelectedKey(choice.key)}

@@ -32,9 +32,9 @@ function drop(id: number): void {
 
 export function Toasts() {
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts stack" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, isError }) => (
-        <p key={id} class={isError ? "toast toast-error" : "toast"}>
+        <p key={id} class={isError ? "toast popover toast-error" : "toast popover"}>
           {text}
         </p>
       ))}

@@ -28,12 +28,14 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
   }, [place.path, isPlain]);
   return (
     <header class="top">
-      <a class="brand" href={address("/")}>
+      <a class="brand line large" href={address("/")}>
         <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
-          <rect width="32" height="32" rx="7" class="brand-tile" />
-          <path d="M8 11h16M8 21h16" class="brand-track" />
-          <path d="M8 21c6 0 10-10 16-10" class="brand-route" />
-          <circle cx="24" cy="11" r="3.2" class="brand-light" />
+          <rect width="32" height="32" rx="7" fill="#2453c4" />
+          <g fill="none" stroke="#fff" stroke-width="2.5" stroke-linecap="round">
+            <path d="M8 11h16M8 21h16" stroke-opacity="0.45" />
+            <path d="M8 21c6 0 10-10 16-10" />
+          </g>
+          <circle cx="24" cy="11" r="3.2" fill="#5be3a0" />
         </svg>
         <span class="brand-name">Signalbox</span>
       </a>
@@ -52,7 +54,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           ))}
         </nav>
       )}
-      <div class="top-end">
+      <div class="top-end line">
         {currentAccess?.name && <LoginName access={currentAccess} />}
         {!isPlain && <Live />}
         {!isPlain && (
@@ -95,7 +97,7 @@ function LoginName({ access: { name, by, scopes, jobIdPrefixes } }: { access: Ac
     ? `${subject} allows everything.`
     : `${subject} allows ${scopes.join(", ")}. Other actions are hidden.${jobs}`;
   return (
-    <span class="tag" title={text}>
+    <span class="chip cut" title={text}>
       {name === "read-only-token" ? "Read-only" : isReadOnly ? `Read-only: ${name}` : name}
     </span>
   );
@@ -140,7 +142,7 @@ const LIVE = {
 function Live() {
   const state = liveState.value;
   return (
-    <span class={`live live-${state}`} role="status">
+    <span class={`live live-${state} line small muted`} role="status">
       {LIVE[state]}
     </span>
   );

@@ -58,7 +58,7 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
   return (
     <form
       ref={form}
-      class="gate-form"
+      class="gate-form stack"
       onSubmit={(event) => {
         event.preventDefault();
         const pressed = (event as SubmitEvent).submitter as HTMLButtonElement | null;
@@ -70,14 +70,14 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
           The answer was not recorded. Correct the marked fields.
         </p>
       )}
-      {fields && <div class="gate-fields" dangerouslySetInnerHTML={{ __html: fields }} />}
+      {fields && <div class="stack" dangerouslySetInnerHTML={{ __html: fields }} />}
       <label class="field">
         <span>
           Your name <span class="muted">(optional)</span>
         </span>
         <input name="answeredBy" maxLength={200} autocomplete="name" />
       </label>
-      <div class="acts">
+      <div class="acts line">
         <button type="submit" value="accept" class="primary" disabled={isPending}>
           Accept
         </button>

@@ -18,12 +18,12 @@ export function JobGates({ gates: { value, error, reload } }: { gates: Query<Gat
     void countOpenGates();
   };
   return (
-    <section aria-labelledby="gates-title" class="gates">
+    <section aria-labelledby="gates-title" class="section">
       <h2 id="gates-title">Questions</h2>
       {value.toSorted(openFirst).map((gate) => (
         <article
           key={gate.gateId}
-          class={gate.status === "open" ? "card gate" : "gate-closed"}
+          class={gate.status === "open" ? "card" : "line"}
           aria-labelledby={`gate-${gate.gateId}`}
         >
           <h3 id={`gate-${gate.gateId}`}>
@@ -42,7 +42,7 @@ function OpenGate({ gate, onAnswered }: { gate: Gate; onAnswered: () => void }) 
   return (
     <>
       {gate.message && (
-        <div class="gate-message">
+        <div>
           <RichText text={gate.message} />
         </div>
       )}

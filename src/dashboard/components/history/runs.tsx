@@ -13,6 +13,13 @@ const CROSS = 8;
 const titleOf = ({ status, durationMs, startedAt }: Run): string =>
   `${status}, ${duration(durationMs)}, started ${clockTime(startedAt, Date.now())}`;
 
+/** A running job is an outline. */
+const inkOf = ({ status }: Run) => ({
+  fill: status === "running" ? "none" : "currentColor",
+  stroke: status === "completed" ? "none" : "currentColor",
+  "stroke-width": 1.6,
+});
+
 const longestOf = (runs: readonly Run[]): number => Math.max(1, ...runs.map(({ durationMs }) => durationMs));
 
 /** A cross around a point. */
@@ -24,7 +31,8 @@ export function Ticks({ runs }: { readonly runs: readonly Run[] }) {
   const longest = longestOf(runs);
   return (
     <svg
-      class="ticks"
+      width={TICKS * TICK_WIDTH}
+      height={TICK_HEIGHT + CROSS}
       viewBox={`0 0 ${TICKS * TICK_WIDTH} ${TICK_HEIGHT + CROSS}`}
       role="img"
       aria-label={countsOf(runs)}
@@ -33,7 +41,7 @@ export function Ticks({ runs }: { readonly runs: readonly Run[] }) {
         const [x, height] = [(TICKS - 1 - i) * TICK_WIDTH + 1, Math.max(3, (run.durationMs / longest) * TICK_HEIGHT)];
         const top = TICK_HEIGHT + CROSS - height;
         return (
-          <g key={run.jobId} class={`tick tick-${run.status}`}>
+          <g key={run.jobId} class={`status-${run.status}`} {...inkOf(run)}>
             <title>{titleOf(run)}</title>
             <rect x={x} y={top} width={TICK_WIDTH - 2} height={height} rx={1} />
             {run.status === "failed" && <path d={cross(x + 3.5, top - CROSS / 2, 2.5)} />}
@@ -62,18 +70,21 @@ export function Dots({ runs, usual, now }: DotsProps) {
   const y = (ms: number) => HEIGHT - MARGIN - (ms / longest) * (HEIGHT - 2 * MARGIN);
   return (
     <figure class="dots">
-      <figcaption>
+      <figcaption class="line small">
         <span>{duration(longest)}</span>
         {usual && <span class="muted">The line is at the usual {duration(usual.p50Ms)}</span>}
       </figcaption>
       <svg height={HEIGHT} role="img" aria-label={`${countsOf(runs)}, over time`}>
-        {usual && <line class="dots-usual" x1={0} x2="100%" y1={y(usual.p50Ms)} y2={y(usual.p50Ms)} />}
+        {usual && (
+          <line stroke="currentColor" stroke-dasharray="6 4" x1={0} x2="100%" y1={y(usual.p50Ms)} y2={y(usual.p50Ms)} />
+        )}
         {runs.map((run, i) => {
           const x = SIDE + (((times[i] as number) - from) / (to - from)) * (100 - 2 * SIDE);
           return (
             <svg
               key={run.jobId}
-              class={`tick tick-${run.status}`}
+              class={`status-${run.status}`}
+              {...inkOf(run)}
               x={`${x.toFixed(2)}%`}
               y={y(run.durationMs)}
               overflow="visible"
@@ -84,7 +95,7 @@ export function Dots({ runs, usual, now }: DotsProps) {
           );
         })}
       </svg>
-      <p class="dots-axis muted" aria-hidden="true">
+      <p class="line small muted" aria-hidden="true">
         <span>{clockTime(new Date(from).toISOString(), now)}</span>
         <span>now</span>
       </p>

@@ -48,7 +48,7 @@ export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
           onYes={send}
           onClose={close}
         >
-          <label class="dialog-field">
+          <label class="field">
             Reason (optional)
             <input
               type="text"
@@ -68,7 +68,7 @@ export function CancelNote({ job }: { job: JobSummary }) {
   const note = cancelNote(job, now.value);
   if (!note) return null;
   return (
-    <p class="silent">
+    <p class="note silent line">
       <Icon name="cancel" />
       <span>
         {note}

@@ -16,9 +16,9 @@ export function FailedAttempts({ attempts = [] }: FailedAttemptsProps) {
   if (attempts.length === 0) return null;
   return (
     <Section id="attempts" title="Failed attempts">
-      <ol class="tries">
+      <ol class="tries stack">
         {attempts.toReversed().map(({ attempt, error, stderr, startedAt, endedAt }) => (
-          <li key={endedAt}>
+          <li class="well" key={endedAt}>
             <p class="muted">
               Attempt {attempt}, failed <When time={endedAt} /> after{" "}
               {duration(Date.parse(endedAt) - Date.parse(startedAt))}

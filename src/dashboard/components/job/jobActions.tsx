@@ -34,14 +34,14 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
     }, showError);
   const jobJson = () => JSON.stringify(job, null, 2);
   return (
-    <div class="acts">
+    <div class="acts line">
       {!isDeleted && <CopyLink />}
       {canWrite && isRunning && <CancelJob job={job} />}
-      <details class="more-actions" ref={menu}>
-        <summary class="icon-button" aria-label="More actions" title="More actions">
+      <details class="menu" ref={menu}>
+        <summary class="button icon-button" aria-label="More actions" title="More actions">
           <Icon name="more" />
         </summary>
-        <div>
+        <div class="popover">
           {!isDeleted && (
             <button type="button" onClick={() => setDialog("share")}>
               <Icon name="out" /> Share

@@ -18,15 +18,15 @@ export function JobErrors({ query }: { query: URLSearchParams }) {
   const { errors } = value;
   const most = errors.toSorted((a, b) => b.count - a.count).slice(0, MAX_SHOWN);
   return (
-    <section class="card errors" aria-label="Errors of the last day">
-      <h2 class="section-title">
+    <section class="card" aria-label="Errors of the last day">
+      <h2>
         {errors.length} errors in the last day{errors.length > MAX_SHOWN && `, the ${MAX_SHOWN} most frequent:`}
       </h2>
       <ul>
         {most.map(({ message, count, newest }) => (
-          <li key={message}>
+          <li key={message} class="line">
             <b>{count}</b>
-            <a href={withQuery(query, { search: wordsOf(message) })} title={visible(message)}>
+            <a class="grow cut" href={withQuery(query, { search: wordsOf(message) })} title={visible(message)}>
               <bdi>{visible(message) || "no message"}</bdi>
             </a>
             <When time={newest.at} />

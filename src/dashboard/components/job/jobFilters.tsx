@@ -35,7 +35,7 @@ interface FiltersProps {
 /** The search field, the filters as chips, the time of creation, and the choice of columns. */
 export function JobFilters({ query, rows }: FiltersProps) {
   return (
-    <search class="filters">
+    <search class="filters line">
       <SearchField query={query} rows={rows} />
       <SpanSelect query={query} label="Created" />
       <JobColumnsMenu />
@@ -133,7 +133,7 @@ function Chips({ query }: { query: URLSearchParams }) {
   const terms = termsOf(query);
   if (terms.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Filters">
+    <ul class="chips line" aria-label="Filters">
       {terms.map((term) => (
         <li key={term.join("=")}>
           <Chip term={term} />
@@ -160,12 +160,12 @@ function Chip({ term }: { term: Term }) {
 /** The choice of columns of the list of jobs. */
 function JobColumnsMenu() {
   return (
-    <details class="columns">
-      <summary>Columns</summary>
-      <fieldset>
+    <details class="columns menu">
+      <summary class="muted">Columns</summary>
+      <fieldset class="popover">
         <legend class="unseen">Columns of the list</legend>
         {COLUMN_NAMES.map((name) => (
-          <label key={name}>
+          <label key={name} class="choice">
             <input
               type="checkbox"
               checked={jobColumns.value.includes(name)}

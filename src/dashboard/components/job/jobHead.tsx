@@ -38,7 +38,7 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
         <JobActions job={job} isRow={isRow} isDeleted={isDeleted} />
       </RecordHead>
       <section class="card job-head" aria-label="Progress">
-        <div class="headline">
+        <div class="headline line">
           <StatusMark status={status} stale={stale} />
           {done && (
             <span>
@@ -57,7 +57,7 @@ export function JobHead({ job, isRow, isDeleted, steps, messages, hrefOf }: JobH
           <FailurePanel message={message} failedSteps={steps.filter(isFailed)} hrefOf={hrefOf} />
         ) : (
           (message !== null || job.status === "running") && (
-            <div class="said" aria-live="polite">
+            <div class="said large" aria-live="polite">
               <RichText text={message ?? "No message yet"} isClamped />
             </div>
           )
@@ -92,7 +92,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
 function StaleNote({ job: { lastReportAt, createdAt } }: { job: Job }) {
   const since = Date.parse(lastReportAt ?? createdAt);
   return (
-    <p class="silent">
+    <p class="note silent line">
       <Icon name="warn" /> No report for {duration(now.value - since)}. Check that the code that does the work is still
       running.
     </p>

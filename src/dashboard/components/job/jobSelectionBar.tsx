@@ -68,7 +68,7 @@ export function JobSelectionBar({ onGone }: { onGone: (jobId: string) => void })
     setPending(false);
   };
   return (
-    <div class="selection" role="region" aria-label="Selected jobs">
+    <div class="selection popover line" role="region" aria-label="Selected jobs">
       <b role="status">{count(selected.length)} selected</b>
       <ActButton icon="cancel" isPending={isPending} isDanger act={() => setAsked(CANCEL)}>
         Cancel

@@ -12,9 +12,9 @@ export function JobViews({ query }: { query: URLSearchParams }) {
   const canSave = (isFiltered(query) || query.has("created")) && !views.some((view) => view.query === text);
   if (views.length === 0 && !canSave) return null;
   return (
-    <div class="list-options">
+    <div class="line">
       {views.length > 0 && (
-        <nav aria-label="Saved views" class="views">
+        <nav aria-label="Saved views" class="line">
           {views.map((view) => (
             <span key={view.name} class="view">
               <a href={`${address("/")}?${view.query}`} aria-current={view.query === text ? "true" : undefined}>
@@ -51,7 +51,7 @@ function SaveView({ text }: { text: string }) {
   }
   return (
     <form
-      class="save-view"
+      class="line"
       onSubmit={(event) => {
         event.preventDefault();
         if (name.trim()) saveJobView({ name: name.trim(), query: text });

@@ -5,10 +5,10 @@ import { shownText } from "../../text.ts";
 export function Links({ links }: { readonly links: readonly Link[] | undefined }) {
   if (!links || links.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Links">
+    <ul class="chips line" aria-label="Links">
       {links.map(({ title, url }) => (
         <li key={url + title}>
-          <a href={url} target="_blank" rel="noopener noreferrer nofollow" title={url}>
+          <a class="chip cut" href={url} target="_blank" rel="noopener noreferrer nofollow" title={url}>
             <bdi>{shownText(title)}</bdi>
           </a>
         </li>

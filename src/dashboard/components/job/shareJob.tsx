@@ -53,8 +53,8 @@ export function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => 
         Whoever has the link sees the title, the state, the message, the names of the steps and the times. Input and
         metadata stay private.
       </p>
-      <form method="dialog">
-        <label class="dialog-field">
+      <form method="dialog" class="line">
+        <label class="field">
           Valid for
           <select value={days} onChange={({ currentTarget: { value } }) => setDays(Number(value))}>
             {Object.entries(TIMES).map(([text, value]) => (

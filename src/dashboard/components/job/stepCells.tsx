@@ -35,7 +35,7 @@ export function StepCells({ job, step, end, selected, href }: StepCellsProps) {
         >
           {visible(stepName)}
         </a>
-        {attempts > 1 && <span class="muted attempts">attempt {attempts}</span>}
+        {attempts > 1 && <span class="muted small">attempt {attempts}</span>}
       </span>
       <span
         role="cell"

@@ -39,15 +39,15 @@ export function StepLog({ jobId, stepKey }: { readonly jobId: string; readonly s
   const download = async () => downloadText(await readAllText(jobId, stepKey), `${jobId}-${stepKey}.log`, false);
   return (
     <section class="log" aria-label="Log">
-      <header class="log-head">
+      <header class="log-head line">
         <h3>Log</h3>
         <SearchBox label="Search in the log" text={search} setText={setSearch} />
-        <button type="button" class="quiet" onClick={() => void download()}>
+        <button type="button" onClick={() => void download()}>
           Download
         </button>
       </header>
       {dropped > 0 && <p class="muted">{dropped.toLocaleString("en")} lines are not kept.</p>}
-      <div class="log-lines" ref={box} tabIndex={0} role="log" aria-label="Lines" onScroll={onScroll}>
+      <div class="log-lines well" ref={box} tabIndex={0} role="log" aria-label="Lines" onScroll={onScroll}>
         <div style={{ height: `${shown.length * ROW_PX}px`, position: "relative" }}>
           {shown.slice(first, first + count).map((line, i) => (
             <Row key={line.seq} line={line} top={(first + i) * ROW_PX} />

@@ -155,7 +155,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
       </Clamp>
       {step && (
         <>
-          <p class="headline">
+          <p class="headline line">
             <StatusMark status={shownStepStatus(step, job)} stale={stale} />
             <ProgressBar
               value={step.progress}
@@ -166,7 +166,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
           </p>
           {step.status === "failed" && <FailurePanel message={step.message} />}
           {step.message && step.status !== "failed" && (
-            <div class="said">
+            <div class="said large">
               <RichText text={step.message} isClamped />
             </div>
           )}

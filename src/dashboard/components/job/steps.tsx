@@ -46,7 +46,7 @@ export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }:
   const end = endOf(job, now.value);
   return (
     <section aria-labelledby="steps-title" class="steps">
-      <div class="step-filter">
+      <div class="step-filter line">
         <h2 id="steps-title">
           Steps <span class="muted">{all > 0 && count(all)}</span>
         </h2>
@@ -74,7 +74,7 @@ export function Steps({ job, steps, ordered, isWhole, gates, selected, hrefOf }:
         />
       )}
       {isWhole && all > steps.length && (
-        <p class="muted section-note">
+        <p class="muted">
           This page shows {count(steps.length)} steps. The API returns all of them:{" "}
           <code>GET /api/jobs/JOB_ID/steps</code>
         </p>

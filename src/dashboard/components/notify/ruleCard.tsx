@@ -16,8 +16,8 @@ export function RuleCard({ rule }: { rule: NotifyRule }) {
   const { ruleId, on, where, after, cooldown, latestDeliveries, pending, failed } = rule;
   const query = `rule=${encodeURIComponent(ruleId)}`;
   return (
-    <li class="card rule" aria-labelledby={`rule-${ruleId}`}>
-      <div class="headline">
+    <li class="card" aria-labelledby={`rule-${ruleId}`}>
+      <div class="headline line">
         <h2 id={`rule-${ruleId}`} class="grow">
           {ruleId}
         </h2>
@@ -65,10 +65,10 @@ function LatestDelivery({ delivery }: { delivery: Delivery }) {
   const { eventType, state, lastStatus, reason, preview, createdAt } = delivery;
   const words = plainText(preview ?? "");
   return (
-    <li>
+    <li class="line">
       <code>{eventType}</code>
       <StatusMark status={state} />
-      <span class="grow muted" title={reason ?? words}>
+      <span class="grow cut muted" title={reason ?? words}>
         {lastStatus !== null && `status ${lastStatus}`}
         {lastStatus !== null && reason && ": "}
         {reason ? <bdi>{visible(reason)}</bdi> : <bdi>{words}</bdi>}
@@ -85,7 +85,7 @@ function Test({ rule: { ruleId, latestDeliveries } }: { rule: NotifyRule }) {
   if (!hasScope(access.value, "runs:write")) return null;
   const test = () => mutate(async (id) => setDeliveryId((await service.notify.test(id)).deliveryId), "Test requested");
   return (
-    <p class="test">
+    <p class="line">
       <button type="button" disabled={isPending} onClick={test} aria-label={`Test ${ruleId}`}>
         <Icon name="retry" /> Test
       </button>

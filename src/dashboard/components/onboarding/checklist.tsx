@@ -19,7 +19,7 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
   const [chosen, setChosen] = useState(0);
   const { steps, needs } = tutorials[chosen] as Tutorial;
   return (
-    <div class="notice onboarding">
+    <div class="notice onboarding stack">
       <h2>{title}</h2>
       {children}
       <div class="tabs" role="group" aria-label="Language">
@@ -36,7 +36,7 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
         ))}
       </div>
       {needs && <p class="muted">{needs}</p>}
-      <ol>
+      <ol class="stack">
         {steps.map((step) => (
           <li key={step.title}>
             <h3>{step.title}</h3>

@@ -8,7 +8,7 @@ import { JsonBlock, TextBlock } from "../values/json.tsx";
 export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
   return (
     <section class="card section" aria-label="Mapping" aria-live="polite">
-      <h2 class="section-title">{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
+      <h2>{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
       {considered.map((one) => (
         <Compared key={one.mapping} {...one} />
       ))}
@@ -30,9 +30,9 @@ export function DryRunView({ result: { mapping, reason, considered, transform, r
 function Compared({ mapping, conditions }: DryRun["considered"][number]) {
   if (conditions.length === 0) return null;
   return (
-    <ul class="conditions" aria-label={`Conditions of ${mapping}`}>
+    <ul aria-label={`Conditions of ${mapping}`}>
       {conditions.map(({ condition, isMet, found }, at) => (
-        <li key={at} class={isMet ? "is-met" : "fault"}>
+        <li key={at} class={isMet ? "line" : "line fault"}>
           <span aria-hidden="true">{isMet ? "✓" : "✗"}</span>
           <span class="unseen">{isMet ? "Met: " : "Not met: "}</span>
           <bdi>{visible(condition)}</bdi>

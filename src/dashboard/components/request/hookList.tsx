@@ -16,7 +16,7 @@ export function HookList({ current }: { current: string | null }) {
   useReloadEvery(reload, RELOAD_EVERY_MS);
   if (!value || value.hooks.length === 0) return null;
   return (
-    <ul class="hooks" aria-label="Hooks">
+    <ul class="box" aria-label="Hooks">
       {value.hooks.map((hook) => (
         <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
       ))}
@@ -34,11 +34,11 @@ function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, 
         <bdi>{visible(hook)}</bdi>
       </a>
       <span class="muted">{mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}</span>
-      <span class="hook-address">{url && <CopiedAddress hook={hook} url={url} />}</span>
-      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault hook-last" : "hook-last"}>
+      <span>{url && <CopiedAddress hook={hook} url={url} />}</span>
+      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault" : undefined}>
         {last ? (
           <>
-            <bdi>{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
+            <bdi class="cut">{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
           </>
         ) : (
           <span class="muted">Nothing in the last 24 hours</span>
@@ -64,15 +64,21 @@ function Bars({ hours }: { hours: readonly HookHour[] }) {
   const bad = hours.reduce((sum, { failed, refused }) => sum + failed + refused, 0);
   const text = `${all} ${all === 1 ? "request" : "requests"} in 24 hours${bad > 0 ? `, ${bad} refused or failed` : ""}`;
   return (
-    <svg class="hook-bars" viewBox="0 0 96 24" width="96" height="24" role="img" aria-label={text}>
+    <svg fill="currentColor" viewBox="0 0 96 24" width="96" height="24" role="img" aria-label={text}>
       <title>{text}</title>
       {hours.map((hour, i) => {
         const height = sumOf(hour) === 0 ? 1 : 3 + (sumOf(hour) / most) * 21;
         const red = ((hour.failed + hour.refused) / Math.max(1, sumOf(hour))) * height;
         return (
           <g key={i}>
-            <rect x={i * 4} y={24 - height} width="3" height={height} class={sumOf(hour) === 0 ? "none" : "some"} />
-            {red > 0 && <rect x={i * 4} y={24 - red} width="3" height={red} class="bad" />}
+            <rect
+              x={i * 4}
+              y={24 - height}
+              width="3"
+              height={height}
+              class={sumOf(hour) === 0 ? "muted" : "status-completed"}
+            />
+            {red > 0 && <rect x={i * 4} y={24 - red} width="3" height={red} class="fault" />}
           </g>
         );
       })}

@@ -31,20 +31,20 @@ export function TryMapping(initial: TryProps) {
   };
   return (
     <>
-      <form class="try card" onSubmit={submit} aria-label="Try a mapping">
-        <label>
+      <form class="try card stack" onSubmit={submit} aria-label="Try a mapping">
+        <label class="field">
           Hook
           <input required value={hook} onInput={({ currentTarget }) => setHook(currentTarget.value)} />
         </label>
-        <label>
+        <label class="field">
           Mapping, if it should not be selected by the request
           <input value={mapping} onInput={({ currentTarget }) => setMapping(currentTarget.value)} />
         </label>
-        <label>
+        <label class="field">
           Headers, one on each line
           <textarea rows={3} value={headers} onInput={({ currentTarget }) => setHeaders(currentTarget.value)} />
         </label>
-        <label>
+        <label class="field">
           Body
           <textarea required rows={10} value={body} onInput={({ currentTarget }) => setBody(currentTarget.value)} />
         </label>

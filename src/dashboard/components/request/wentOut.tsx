@@ -22,7 +22,7 @@ export function WentOut({ request: { runIds, jobIds, repeated } }: { request: Ho
   useReloadEvery(reload, RELOAD_EVERY_MS);
   return (
     <section class="card" aria-label="Went out">
-      <h2 class="section-title">Went out</h2>
+      <h2>Went out</h2>
       {repeated && <p class="muted">It repeats an earlier request, whose runs it returned.</p>}
       {runIds.length === 0 && jobIds.length === 0 && <p class="muted">Nothing.</p>}
       {jobIds.length > 0 && <Links kind="/jobs/:jobId" ids={jobIds} />}
@@ -34,7 +34,7 @@ export function WentOut({ request: { runIds, jobIds, repeated } }: { request: Ho
 
 function RunResult({ run: { runId, name, status, reply, error, deliveries } }: { run: Run }) {
   return (
-    <div class="went-out">
+    <div>
       <StatusMark status={status} /> <a href={address("/runs/:runId", runId)}>{visible(name ?? "") || runId}</a>
       {error && <p class="fault">{visible(error.message)}</p>}
       {reply && (

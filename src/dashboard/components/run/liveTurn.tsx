@@ -32,7 +32,7 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
         {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
       </p>
       <div
-        class="live-turn"
+        class="live-turn well"
         ref={box}
         tabIndex={0}
         role="log"
@@ -49,12 +49,17 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
 }
 
 function Part({ part }: { readonly part: TurnPart }) {
-  if (part.kind === "text") return <p dir="auto">{shownText(part.text)}</p>;
+  if (part.kind === "text")
+    return (
+      <p class="raw-text" dir="auto">
+        {shownText(part.text)}
+      </p>
+    );
   const { tool, preview, ms, error } = part;
   return (
-    <p class={error ? "live-turn-tool live-turn-error" : "live-turn-tool"}>
-      <bdi>{visible(tool)}</bdi>
-      {preview && <bdi class="muted">{visible(preview)}</bdi>}
+    <p class="live-turn-tool line">
+      <bdi class={error ? "fault" : undefined}>{visible(tool)}</bdi>
+      {preview && <bdi class="muted grow">{visible(preview)}</bdi>}
       <span class="muted">
         {error === null ? "…" : [error && "failed", ms !== null && duration(ms)].filter(Boolean).join(", ")}
       </span>

@@ -16,7 +16,7 @@ const CHIPS = [
 /** The filters of the list of runs: words of the name, hook, session and time. */
 export function RunFilters({ query }: { query: URLSearchParams }) {
   return (
-    <search class="filters">
+    <search class="filters line">
       <TextFilter query={query} name="search" title="Words of the name, or an id" />
       <TextFilter query={query} name="mapping" title="Hook: name of a mapping" suggest={mappingNames} />
       <TextFilter query={query} name="sessionKey" title="Session: its whole key" suggest={sessionKeys} />

@@ -25,9 +25,9 @@ export function TranscriptList({ transcript: { messages, nextCursor }, loadOlder
   return (
     <>
       {nextCursor !== null && <OlderButton key={nextCursor} onClick={() => loadOlder().catch(showError)} />}
-      <ol class="transcript" aria-label="Transcript, oldest first" {...list}>
+      <ol class="transcript stack" aria-label="Transcript, oldest first" {...list}>
         {messages.map((message) => (
-          <li key={message.messageId} class={`turn turn-${message.role}`}>
+          <li key={message.messageId} class={`turn card turn-${message.role}`}>
             <Turn message={message} />
           </li>
         ))}
@@ -47,7 +47,7 @@ function OlderButton({ onClick }: { onClick: () => void }) {
     return () => observer.disconnect();
   }, []);
   return (
-    <p class="more">
+    <p class="more muted">
       <button ref={button} type="button" onClick={onClick}>
         Show older messages
       </button>
@@ -62,7 +62,7 @@ function Turn({ message: { role, content, createdAt, runId, returnOf } }: { mess
   const isPrompt = role !== "assistant";
   return (
     <>
-      <p class="turn-head">
+      <p class="small muted">
         <b>{TITLES[role]}</b> <When time={createdAt} />
         {isPrompt && runId && (
           <>
@@ -87,15 +87,15 @@ function Prompt({ text: prompt }: { text: string }) {
   return (
     <>
       {instructions && (
-        <details class="instructions">
+        <details>
           <summary>Instructions, {bytes(instructions.length)}</summary>
-          <div class="raw-text">{visible(instructions)}</div>
+          <div class="raw-text muted">{visible(instructions)}</div>
         </details>
       )}
       {events.length > 0 && (
-        <ul class="turn-events" aria-label="Events">
+        <ul class="stack" aria-label="Events">
           {events.map((event) => (
-            <li key={`${event.at} ${event.source}`}>
+            <li class="well" key={`${event.at} ${event.source}`}>
               <Event event={event} />
             </li>
           ))}
@@ -109,7 +109,7 @@ function Prompt({ text: prompt }: { text: string }) {
 function Event({ event: { source, runId, at, text, notes } }: { event: PromptEvent }) {
   return (
     <>
-      <p class="turn-head">
+      <p class="small muted">
         {runId ? <a href={address("/runs/:runId", runId)}>Run</a> : <b>{source}</b>} <When time={at} />
         {notes.map((note) => `, ${note}`)}
       </p>

@@ -30,8 +30,8 @@ export function WaitingEvents() {
         <ol tabIndex={0} aria-label="Events, oldest first">
           {events.map(({ eventId, text, source, createdAt }) => (
             <li key={eventId}>
-              <bdi>{text}</bdi>
-              <span class="muted">
+              <bdi class="raw-text">{text}</bdi>
+              <span class="small muted">
                 {source}, <When time={createdAt} />
               </span>
               <RemoveButton eventId={eventId} onEnd={reload} />

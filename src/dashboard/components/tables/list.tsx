@@ -55,7 +55,7 @@ export function List<Row>({ list: wanted, noun, empty, ...table }: ListProps<Row
         onTop={setAtTop}
       />
       {error !== null && <Failure error={error} retry={() => list.reload()} />}
-      {hasMore && !error && <p class="more">Loading more…</p>}
+      {hasMore && !error && <p class="more muted">Loading more…</p>}
     </>
   );
 }
@@ -71,7 +71,7 @@ function useTruncation<Row>(list: LiveList<Row>, isTooLong: boolean): void {
 
 function Skeleton() {
   return (
-    <div class="skeleton" role="status">
+    <div class="box" role="status">
       <span class="unseen">Loading…</span>
       {[0, 1, 2, 3, 4].map((at) => (
         <span key={at} class="skeleton-row" />

@@ -61,14 +61,14 @@ export function Rows<Row>(props: RowsProps<Row>) {
   const shown = span.height > 0 ? rows.slice(span.from, span.to) : rows.slice(0, 1);
   return (
     <div
-      class={`table table-${kind}`}
+      class={`table box table-${kind}`}
       role="table"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : rows.length + 1}
       aria-busy={isBusy}
     >
       <div role="rowgroup" class="table-head">
-        <div role="row" class="row" aria-rowindex={1}>
+        <div role="row" class="row small muted" aria-rowindex={1}>
           {columns.map((title) => (
             <span key={title} role="columnheader" class={`head-${title.toLowerCase()}`}>
               {title}

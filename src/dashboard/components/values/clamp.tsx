@@ -32,7 +32,8 @@ export function Clamp({ as: Tag, lines, class: more = "", title, rest, children 
     <>
       <Tag
         ref={box as never}
-        class={`${more}${isOpen ? "" : ` clamp clamp-${lines}`}${isCut ? " is-cut" : ""}`}
+        class={`${more}${isOpen ? "" : " clamp"}${isCut ? " is-cut" : ""}`}
+        style={{ "--lines": lines }}
         title={isCut ? title : undefined}
       >
         {children}

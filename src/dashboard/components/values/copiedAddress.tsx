@@ -8,7 +8,7 @@ const fullUrl = (url: string): string => (url.startsWith("/") ? location.origin 
 export function CopiedAddress({ hook, url }: { hook: string; url: string }) {
   return (
     <>
-      <code>{fullUrl(url)}</code>
+      <code class="cut">{fullUrl(url)}</code>
       <IconButton
         label={`Copy the address of ${hook}`}
         title="Copy the address"

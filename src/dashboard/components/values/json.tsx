@@ -58,9 +58,9 @@ interface BlockProps extends TextProps {
 
 function Block({ title, text, size, file, isJson = false, children }: BlockProps) {
   return (
-    <section class="block" aria-label={title}>
+    <section class="block box" aria-label={title}>
       <details open={text.length <= OPEN_CHARS}>
-        <summary>
+        <summary class="line">
           <h2>{title}</h2> <span class="muted">{bytes(size)}</span>
         </summary>
         {children}

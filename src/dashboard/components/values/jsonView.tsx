@@ -105,7 +105,7 @@ function Container({ entry, value, depth, unfolds }: NodeProps & { value: object
               <Node key={inner.path} entry={inner} depth={depth + 1} unfolds={unfolds} />
             ))}
             {size > limit && (
-              <p class="muted block-more">
+              <p class="muted block-more line">
                 {count(limit)} of {count(size)}.{" "}
                 <button type="button" onClick={() => setLimit(limit + PAGE * 10)}>
                   Show more

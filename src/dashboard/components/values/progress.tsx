@@ -9,7 +9,7 @@ interface ProgressBarProps {
 export function ProgressBar({ value, label, status, stale = false }: ProgressBarProps) {
   const text = percent(value);
   return (
-    <span class={`progress progress-${stale ? "stale" : status}`}>
+    <span class={`progress status-${stale ? "stale" : status}`}>
       <span
         class="progress-track"
         role="progressbar"
@@ -21,7 +21,7 @@ export function ProgressBar({ value, label, status, stale = false }: ProgressBar
       >
         <span class="progress-fill" style={{ transform: `scaleX(${value / 100})` }} />
       </span>
-      <span class="progress-text" aria-hidden="true">
+      <span class="progress-text small muted" aria-hidden="true">
         {text}
       </span>
     </span>

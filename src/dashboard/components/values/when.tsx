@@ -1,5 +1,5 @@
-import { signal } from "@preact/signals";
 import { now } from "../../clock.ts";
+import { stored } from "../../data/stored.ts";
 import { absolute, ago } from "../../time.ts";
 
 /** A time as its age. A click switches all times of the page to the browser's time zone, to UTC, and back. */
@@ -12,27 +12,21 @@ export function When({ time }: { time: string }) {
   );
 }
 
-const KEY = "signalbox.times";
 const FORMS = ["age", "local", "utc"] as const;
 
-/** The form of all times of the page: ages, the browser's time zone, or UTC. */
-const timeForm = signal<(typeof FORMS)[number]>(read());
+/** The form of all times of the page, also after it is opened again: ages, the browser's time zone, or UTC. */
+const timeForm = stored("signalbox.times", (json) => FORMS.find((one) => one === json) ?? "age");
 
-/** Shows all times in the next form, also after the page is opened again. */
+/** Shows all times in the next form. */
 function nextTimeForm(): void {
-  const next = FORMS[(FORMS.indexOf(timeForm.value) + 1) % FORMS.length] ?? "age";
-  timeForm.value = next;
-  try {
-    localStorage.setItem(KEY, next);
-  } catch {
-    // Storage is disabled: the form lasts until the page is closed.
-  }
+  timeForm.set(FORMS[(FORMS.indexOf(timeForm.value.value) + 1) % FORMS.length] ?? "age");
 }
 
 /** Returns a time in the selected form. */
 function formatTime(time: string, now: number): string {
-  if (timeForm.value === "age") return ago(time, now);
-  return timeForm.value === "utc" ? utc(time) : local(new Date(time));
+  const form = timeForm.value.value;
+  if (form === "age") return ago(time, now);
+  return form === "utc" ? utc(time) : local(new Date(time));
 }
 
 /** Returns a time in all forms, for a tooltip. */
@@ -45,13 +39,4 @@ function local(date: Date): string {
   const two = (part: number) => String(part).padStart(2, "0");
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
-}
-
-function read(): (typeof FORMS)[number] {
-  try {
-    const stored = localStorage.getItem(KEY);
-    return FORMS.find((one) => one === stored) ?? "age";
-  } catch {
-    return "age";
-  }
 }

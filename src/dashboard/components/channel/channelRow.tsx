@@ -6,21 +6,24 @@ import { Icon } from "../icon.tsx";
 import { When } from "../values/when.tsx";
 import { type ChannelProps, ChannelTest } from "./channelTest.tsx";
 
-/** A channel with its deliveries, and what the access allows to do with it. */
-export function ChannelCard(props: ChannelProps) {
+/** A channel as a row: its state, its latest delivery, and what the access allows to do with it. */
+export function ChannelRow(props: ChannelProps) {
   const { channel, pending, failed, lastSentAt, lastFailure, state } = props.channel;
   const canAct = hasScope(access.value, "runs:write");
   return (
-    <li class="card" aria-labelledby={`channel-${channel}`}>
+    <li class="card channel line" aria-labelledby={`channel-${channel}`}>
       <h2 id={`channel-${channel}`}>{channel}</h2>
-      {state === "stopped" && <Stop {...props} canAct={canAct} />}
-      {state === "ready" && failed === 0 && (
-        <p class="status status-sent">
-          <Icon name="completed" /> Ready
+      {state === "ready" && (
+        <p class={`status status-${failed === 0 ? "sent" : "stale"}`}>
+          <Icon name={failed === 0 ? "completed" : "warn"} /> {failed === 0 ? "Ready" : "Failures"}
         </p>
       )}
-      <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
-      <p class="muted">
+      {state === "stopped" && (
+        <p class="status status-failed">
+          <Icon name="failed" /> Stopped {props.channel.stoppedSince && <When time={props.channel.stoppedSince} />}
+        </p>
+      )}
+      <p class="muted grow">
         {lastSentAt ? (
           <>
             Last sent <When time={lastSentAt} />
@@ -29,28 +32,29 @@ export function ChannelCard(props: ChannelProps) {
           "Nothing sent in 24 h"
         )}
       </p>
+      {pending + failed > 0 && (
+        <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
+      )}
+      {canAct && <ChannelTest {...props} />}
+      {state === "stopped" && <Stop {...props} canAct={canAct} />}
       {lastFailure && (
-        <p class="fault">
+        <p class="fault whole">
           <bdi>{lastFailure}</bdi>
         </p>
       )}
-      {canAct && <ChannelTest {...props} />}
     </li>
   );
 }
 
-/** Since when and why a channel sends nothing, and when the credentials are tried again. */
+/** Why a channel sends nothing, and when the credentials are tried again. */
 function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps & { canAct: boolean }) {
   const { isPending, mutate } = useMutation(channel, onChange);
   return (
     <>
-      <p class="status status-failed">
-        <Icon name="failed" /> Stopped {one.stoppedSince && <When time={one.stoppedSince} />}
-      </p>
-      <p class="fault">
+      <p class="fault whole">
         <bdi>{one.reason}</bdi>
       </p>
-      <p class="muted">
+      <p class="muted grow">
         {one.nextTryAt ? (
           <>
             Next try <When time={one.nextTryAt} />
@@ -60,7 +64,7 @@ function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps &
         )}
       </p>
       {canAct && (
-        <p class="acts">
+        <p class="acts line">
           <button
             type="button"
             aria-label={`Resume ${channel}`}
