@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { type Expression, type Property, parseExpressionAt } from "acorn";
 import { Ajv, type ErrorObject } from "ajv";
 import JSON5 from "json5";
-import { limitFault } from "../shared/describeFault.ts";
+import { enumFault, limitFault } from "../shared/describeFault.ts";
 import { StartError } from "../shared/process/lifecycle.ts";
 import { ownCommand } from "../shared/process/ownCommands.ts";
 import type { RedisAddress } from "../shared/queue/redisAddress.ts";
@@ -217,7 +217,7 @@ function explain(error: ErrorObject, env: Environment): string {
     case "required":
       return `${key} is missing`;
     case "enum":
-      return `${name} must be one of ${node.enum?.join(", ")}`;
+      return `${name} ${enumFault(error)}`;
     case "pattern":
       return `${name} must look like ${node.examples?.[0] ?? params.pattern}`;
     default:

@@ -5,13 +5,14 @@ const DIRECTION_CONTROLS = /[\u202A-\u202E\u2066-\u2069]/g;
 export const visible = (text: string): string => text.replace(DIRECTION_CONTROLS, "▯");
 
 /**
- * Matches what a line of plain text leaves out of Markdown: marks of headings, lists and quotes, emphasis, and the targets
- * of links.
+ * Matches what a line of plain text leaves out of Markdown: marks of headings, lists and quotes, emphasis (of which the group
+ * stays), the targets of links, and the line below the head of a table.
  */
-const MARKUP = /^(?:#{1,6}|[-+*>]|\d{1,9}[.)])\s+|\\(?=[!-/:-@[-`{-~])|\*\*|~~|`|!?\[(?=[^[\]]*\]\()|\]\([^)]*\)?/g;
+const MARKUP =
+  /^(?:#{1,6}|[-+*>]|\d{1,9}[.)])\s+|\\(?=[!-/:-@[-`{-~])|\*\*|(?<![\\\w*])\*([^\s*](?:[^*]*[^\s*])?)\*(?![\w*])|~~|`|!?\[(?=[^[\]]*\]\()|\]\([^)]*\)?|\|(?:\s*:?-+:?\s*\|)+/g;
 
 /** Returns a line of Markdown without its marks. */
-export const plainText = (line: string): string => visible(line.replace(MARKUP, ""));
+export const plainText = (line: string): string => visible(line.replace(MARKUP, "$1"));
 
 /** Maximum length of the first words of a text. */
 const MAX_FIRST_WORDS = 300;

@@ -18,7 +18,7 @@ export function describeFault(error: ErrorObject, patterns: Readonly<Record<stri
     return suggestion ? `is not known; did you mean ${suggestion}?` : "is not known";
   }
   if (error.keyword === "required") return `is required${mistypedHint(error)}`;
-  if (error.keyword === "enum") return `must be one of ${error.params.allowedValues.join(", ")}`;
+  if (error.keyword === "enum") return enumFault(error);
   if (error.keyword === "pattern") {
     return patterns[error.schema as string] ?? PATTERNS[error.schema as string] ?? `must match ${error.schema}`;
   }
@@ -36,6 +36,16 @@ function mistypedHint({ data, parentSchema, params }: ErrorObject): string {
   const unknown = Object.keys(data as object).filter((name) => !Object.hasOwn(properties, name));
   const mistyped = unknown.find((name) => nearest(name, [params.missingProperty]) !== undefined);
   return mistyped === undefined ? "" : `; is ${mistyped} misspelled?`;
+}
+
+/** Values of a field among which a reader finds the right one at once. */
+const FEW_VALUES = 5;
+
+/** Returns which values a field may have, and in a long list the one that may have been meant. */
+export function enumFault({ params, data }: Pick<ErrorObject, "params" | "data">): string {
+  const allowed: string[] = params.allowedValues.map(String);
+  const meant = allowed.length > FEW_VALUES && typeof data === "string" ? nearest(data, allowed) : undefined;
+  return `must be one of ${allowed.join(", ")}${meant ? `; did you mean ${meant}?` : ""}`;
 }
 
 /** Matches a time whose `+` was decoded as a space, as in the query of a URL. */

@@ -213,7 +213,7 @@ describe("script/bootstrap", () => {
     {
       title: "a directory that cannot be written",
       prepare: () => writeFileSync(join(root, ".tools"), ""),
-      sentence: /\.tools.* cannot be used, a file stands where a directory is needed/,
+      sentence: /\.tools.* cannot be used: a file stands where a directory is needed/,
     },
     {
       title: "a dashboard that cannot be built",

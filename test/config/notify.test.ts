@@ -68,7 +68,7 @@ describe("notify: the check of a rule", () => {
     [
       "an unknown event",
       rule({ on: ["job.faild"] }),
-      `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}, job.progress`,
+      `on.0 must be one of ${NOTIFICATION_TYPES.join(", ")}, job.progress; did you mean job.failed?`,
     ],
     [
       "progress without live",

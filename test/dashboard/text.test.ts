@@ -5,6 +5,9 @@ describe("texts of the dashboard", () => {
   const lines = [
     ["a plain line", "3 * 4 is 12, and a_b_c", "3 * 4 is 12, and a_b_c"],
     ["bold words", "**Nightly report** failed.", "Nightly report failed."],
+    ["a stressed word", "The step *test* of *two words* failed", "The step test of two words failed"],
+    ["stars of other kinds", "*.ts and *.js, a*b*c, \\*one\\*", "*.ts and *.js, a*b*c, *one*"],
+    ["the head of a table", "| who | what | |---|:--| | a | b |", "| who | what |  | a | b |"],
     ["escaped signs", "**ci\\-build \\#7** failed", "ci-build #7 failed"],
     ["a heading", "## Result", "Result"],
     ["a list", "- one", "one"],

@@ -123,7 +123,8 @@ export class Provider {
   /** The provider has issued the token during the exchange, so that its time shows how far the clocks differ. */
   #checkClock(issuedMs: number, startedMs: number): void {
     const toleranceMs = CLOCK_TOLERANCE_SECONDS * 1_000;
-    if (issuedMs >= startedMs - toleranceMs && issuedMs <= this.#clock.now().getTime() + toleranceMs) return;
+    // The time of a token is cut to whole seconds.
+    if (issuedMs > startedMs - toleranceMs - 1_000 && issuedMs <= this.#clock.now().getTime() + toleranceMs) return;
     throw new LoginFault("clock", `the ID token was issued ${Math.round((issuedMs - startedMs) / 1_000)} s from now`);
   }
 

@@ -7,7 +7,7 @@ export const metadataOf = (pairs: Readonly<Record<string, readonly string[]>>): 
   Object.fromEntries(Object.entries(pairs).map(([key, [value]]) => [key, value]));
 
 /** The description of the option --return. */
-export const RETURN = "wake the session of the agent run in which this command runs when the job ends";
+export const RETURN = "when the job ends, wake the session of the agent run that this command is a part of";
 
 /** Returns the fields of a job that wakes the session of the agent run. @throws CommandError outside of an agent run */
 export function returnFields(isWanted: boolean | undefined, env: NodeJS.ProcessEnv): { readonly returnTo?: string } {
