@@ -31,9 +31,10 @@ export async function withService<T>(
   checkTokens(access);
   const { url, apiToken, hookToken, hooksPath } = access;
   // The hook token also permits reading runs.
-  const settings = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch };
+  const onError = () => {}; // a command reports its errors itself
+  const settings = { url, token: apiToken ?? hookToken, hookToken, hooksPath, fetch: options.fetch, onError };
   const clients = [createClient(settings)] as [Client, ...Client[]];
-  const retrying = (onAway?: () => void, retryForMs = Number.POSITIVE_INFINITY) => {
+  const retrying = (onAway = onError, retryForMs = Number.POSITIVE_INFINITY) => {
     const client = createClient({ ...settings, retryForMs, onError: onAway });
     clients.push(client);
     return client;

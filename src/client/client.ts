@@ -38,7 +38,7 @@ export interface ClientOptions
   readonly retryForMs?: number | undefined;
   /**
    * Receives the errors that no call throws: those of retried requests (`isTransient`), and those of rejected reports
-   * that nobody waited for, such as progress.
+   * that nobody waited for, such as progress. By default they are warnings on the console.
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -95,7 +95,8 @@ function connectionOf({ url, token, ...options }: ClientOptions): ConnectionOpti
 }
 
 export function createClient(options: ClientOptions = {}): Client {
-  const { retryForMs, onError = () => {} } = options;
+  // biome-ignore lint/suspicious/noConsole: nobody else would say why a program with a wrong address waits.
+  const { retryForMs, onError = (error) => console.warn(`${error}`) } = options;
   const closing = new AbortController();
   const closed = closing.signal;
   const context: ClientContext = {

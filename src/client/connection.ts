@@ -54,7 +54,7 @@ export function connect(
     const why = cause === TIMED_OUT ? `no answer within ${timeoutMs / 1000} s` : code;
     // https://fetch.spec.whatwg.org/#port-blocking: only this message says so. The status 400 is not retried.
     const [status, reason] =
-      message === "bad port" ? [400, ": fetch blocks its port. Let it listen at another."] : [0, ` (${why}).`];
+      message === "bad port" ? [400, ": fetch blocks its port. Use another."] : [0, ` (${why}).`];
     throw new SignalboxError(status, "unreachable", `The service at ${base} cannot be reached${reason}`, { cause });
   };
 

@@ -69,7 +69,7 @@ describe("signalbox jobs", () => {
       const text = (await narrow.lines()).join("\n");
       expect(text).to.match(/^NAME +STATUS +DONE +TRIES +TOOK +MESSAGE\nCollect +running /m);
       expect(blocked.code).to.equal(3);
-      expect(blocked.stderr).to.include("cannot be reached: fetch blocks its port. Let it listen at another.");
+      expect(blocked.stderr).to.include("cannot be reached: fetch blocks its port. Use another.");
     });
 
     it("prints one complete job in each line with --json, made safe too", async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { expect } from "chai";
+import sinon from "sinon";
 import { type Client, createClient, SignalboxError } from "../../src/client/client.ts";
 import { answers, startChannelServer } from "../support/servers/channelServer.ts";
 import { freePort } from "../support/servers/servers.ts";
@@ -266,6 +267,22 @@ describe("signalbox/client API calls", () => {
     await server.close();
   });
 
+  it("warn on the console of each attempt that is tried again, unless onError is given", async () => {
+    const warn = sinon.stub(console, "warn");
+    const away = createClient({ url: `http://127.0.0.1:${await freePort()}`, retryForMs: 500 });
+
+    const thrown = await away
+      .job("j")
+      .create()
+      .catch((error: unknown) => error);
+    const warnings = warn.args.flat();
+    warn.restore();
+
+    expect(thrown).to.include({ code: "unreachable" });
+    expect(warnings[0]).to.match(/^SignalboxError: The service at \S+ cannot be reached \(ECONNREFUSED\)\.$/);
+    await away.close();
+  });
+
   it("are not retried for a port that fetch itself blocks", async () => {
     const errors: unknown[] = [];
     const blocked = createClient({ url: "http://127.0.0.1:6000", onError: (error) => errors.push(error) });
@@ -276,7 +293,7 @@ describe("signalbox/client API calls", () => {
       .catch((error: unknown) => error);
 
     expect(thrown).to.include({ code: "unreachable", isTransient: false });
-    expect((thrown as Error).message).to.match(/6000 cannot be reached: fetch blocks its port\. Let it listen/);
+    expect((thrown as Error).message).to.match(/6000 cannot be reached: fetch blocks its port\. Use another/);
     expect(errors).to.deep.equal([]);
     await blocked.close();
   });

@@ -197,10 +197,13 @@ export async function resumeDecided(deps: Parameters<typeof resumeRuns>[0]): Pro
     if ((await gates.findById(gateId))?.status !== "open") await resumeRuns(deps, gateId);
 }
 
+/** Returns a figure with two significant digits below 1, so that a small one is not shown as 0. */
+const rounded = (value: number, digits: number) => Number(value < 1 ? value.toPrecision(2) : value.toFixed(digits));
+
 const UNITS = {
-  usd: (value: number) => `$${Number(value.toFixed(2))}`,
+  usd: (value: number) => `$${rounded(value, 2)}`,
   tokens: (value: number) => `${Math.round(value).toLocaleString("en")} tokens`,
-  minutes: (value: number) => `${Number(value.toFixed(1))} minutes`,
+  minutes: (value: number) => `${rounded(value, 1)} minutes`,
 } as const;
 
 /** Returns the figure that has reached its limit, such as `$5.12 of $5`; undefined if none has. */

@@ -24,6 +24,15 @@ describe("a budget", () => {
     expect(refused).to.not.have.property("failedAttempts");
   });
 
+  it("states a limit far below 1 with its first digits", async () => {
+    await fixture.start([{ id: "small", per: "day", usd: 0.004, then: "refuse" }]);
+    await fixture.spend();
+
+    const refused = await fixture.ended(await fixture.send());
+
+    expect(refused.error.message).to.equal("The budget small is used up: $3 of $0.004 today.");
+  });
+
   it("counts by mapping, agent and period, each attempt once", async () => {
     await fixture.start([
       { id: "all", per: "month", usd: 100, tokens: 1_000, minutes: 100, then: "warn" },
