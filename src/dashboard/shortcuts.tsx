@@ -56,7 +56,9 @@ export function Shortcuts() {
   if (!isOpen) return null;
   return (
     <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={hideHelp}>
-      <h2 id="help-title">Help</h2>
+      <h2 id="help-title" class="large">
+        Help
+      </h2>
       <p>
         <a href={`${BASE_PATH}/guide/`}>Guide</a> <a href={`${BASE_PATH}/docs`}>API reference</a>
       </p>

@@ -57,7 +57,7 @@ function GateCells({ gate }: { gate: Gate }) {
         <a href={address("/jobs/:jobId", jobId)}>
           <bdi title={visible(title)}>{visible(title)}</bdi>
         </a>
-        <bdi class="id" title={`${jobId} · ${key}`}>
+        <bdi class="id muted" title={`${jobId} · ${key}`}>
           {visible(jobName ?? jobId)}
         </bdi>
       </span>

@@ -67,7 +67,7 @@ function RequestCells({ request }: { request: HookRequestRow }) {
         <a href={address("/requests/:requestId", requestId)} dir="auto" title={visible(event ?? hook)}>
           {visible(event ?? hook)}
         </a>
-        <bdi class="id">
+        <bdi class="id muted">
           {[event === null ? null : hook, mapping === hook ? null : (mapping ?? "no mapping")]
             .filter((one) => one !== null)
             .map(visible)

@@ -88,7 +88,7 @@ function RunCells({ run, ahead, query }: CellsProps) {
           {title}
         </a>
         {sessionKey !== null && !OF_ITS_OWN.test(sessionKey) && (
-          <bdi class="id" title={sessionKey}>
+          <bdi class="id muted" title={sessionKey}>
             {visible(sessionKey)}
           </bdi>
         )}

@@ -34,4 +34,13 @@ describe("the guide", () => {
       }
     }
   });
+
+  it("leads from a page to the list of pages on a phone", async () => {
+    const page = await contexts.open(`${app.url}/guide/how-to/deploy`, { viewport: { width: 390, height: 800 } });
+
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Pages" }).click();
+
+    const pages = page.getByRole("navigation", { name: "Pages" });
+    await untilPasses(async () => expect((await pages.boundingBox())?.y).to.be.below(800));
+  });
 });

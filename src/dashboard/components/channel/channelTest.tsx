@@ -28,7 +28,7 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
   const formId = useId();
   return (
     <>
-      <p class="acts line">
+      <p class="acts line end">
         <button
           type="button"
           aria-expanded={isOpen}

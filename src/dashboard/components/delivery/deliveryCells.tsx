@@ -17,7 +17,7 @@ export function DeliveryCells({ delivery, first }: { delivery: Delivery; first: 
         <a href={href} title={title}>
           {channel}
         </a>
-        <bdi class="id">{to ?? (channel === "wake" ? "main session" : "no recipient")}</bdi>
+        <bdi class="id muted">{to ?? (channel === "wake" ? "main session" : "no recipient")}</bdi>
       </span>
       <span role="cell" class="cell-message">
         <Words delivery={delivery} />

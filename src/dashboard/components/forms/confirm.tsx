@@ -20,7 +20,9 @@ export function Confirm({ title, text, action, dismiss = "Cancel", children, onY
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} aria-labelledby="confirm-title" aria-describedby="confirm-text" onClose={onClose}>
-      <h2 id="confirm-title">{title}</h2>
+      <h2 id="confirm-title" class="large">
+        {title}
+      </h2>
       <p id="confirm-text">{text}</p>
       <form method="dialog" class="line">
         {children}

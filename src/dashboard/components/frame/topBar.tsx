@@ -54,7 +54,7 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
           ))}
         </nav>
       )}
-      <div class="top-end line">
+      <div class="top-end end line">
         {currentAccess?.name && <LoginName access={currentAccess} />}
         {!isPlain && <Live />}
         {!isPlain && (

@@ -48,7 +48,7 @@ export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
           onYes={send}
           onClose={close}
         >
-          <label class="field">
+          <label class="field whole">
             Reason (optional)
             <input
               type="text"

@@ -58,7 +58,7 @@ export function JobCells({ job }: { job: JobRow }) {
         <a href={address("/jobs/:jobId", jobId)} dir="auto" title={visible(title)}>
           {visible(title)}
         </a>
-        {title !== jobId && <bdi class="id">{visible(jobId)}</bdi>}
+        {title !== jobId && <bdi class="id muted">{visible(jobId)}</bdi>}
       </span>
       {jobColumns.value.map((name) => (
         <span key={name} role="cell" class={`cell-${name}`}>

@@ -48,13 +48,15 @@ export function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => 
   };
   return (
     <dialog ref={dialog} aria-labelledby="share-title" aria-describedby="share-text" onClose={onClose}>
-      <h2 id="share-title">Share without a log-in</h2>
+      <h2 id="share-title" class="large">
+        Share without a log-in
+      </h2>
       <p id="share-text">
         Whoever has the link sees the title, the state, the message, the names of the steps and the times. Input and
         metadata stay private.
       </p>
       <form method="dialog" class="line">
-        <label class="field">
+        <label class="field whole">
           Valid for
           <select value={days} onChange={({ currentTarget: { value } }) => setDays(Number(value))}>
             {Object.entries(TIMES).map(([text, value]) => (

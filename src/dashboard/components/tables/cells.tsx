@@ -22,7 +22,7 @@ export function AgeCell({ time }: { time: string }) {
 /** The first row of a plain table. */
 export function TableHead({ columns }: { columns: readonly string[] }) {
   return (
-    <thead>
+    <thead class="muted">
       <tr>
         {columns.map((title) => (
           <th key={title} scope="col">
