@@ -157,6 +157,7 @@ describe("signalbox run", () => {
 
   const cannotStart: readonly (readonly [what: string, command: readonly string[], code: number, fault: RegExp])[] = [
     ["does not exist", ["no-such-program"], 127, /^no-such-program was not found: check its name and PATH\.$/],
+    ["is a line in quotes", ["echo hi"], 127, /^echo hi was not found: check the quotes around its words\.$/],
     ["has an empty name", [""], 127, /^its name is empty: check the variable or the quotes after --\.$/],
     ["is blank", [" "], 127, /^ {2}was not found/],
     ["is a directory", ["/"], 126, /^\/ cannot be executed \(EACCES\): make it executable/],
