@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { compileMappings } from "../hooks/mappings/mapping.ts";
 import { isLoopback } from "../shared/address.ts";
 import { ApiAuth } from "./auth/apiAuth.ts";
-import { type CountFailure, refusalRecorder } from "./auth/tokenVerifier.ts";
+import { type CountFailure, refusing } from "./auth/refusals.ts";
 import { mountChats } from "./chat/chats.ts";
 import type { ApiDeps } from "./deps.ts";
 import { allowedHosts } from "./middleware/allowedHosts.ts";
@@ -67,18 +67,18 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
   const { hooks, log, clock, metrics, stores } = deps;
   const { basePath = "", strict = false, bodies = new MemoryBudget(), bodyLimit, countFailure, version } = settings;
   const mappings = hooks.enabled ? compileMappings(hooks) : [];
+  const refuse = refusing(countFailure, stores.audit, log);
   const auth = new ApiAuth(
     { ...settings, hookToken: hooks.enabled ? hooks.token : undefined },
-    { clock, endedLogins: stores.endedLogins, jobTokens: deps.jobTokens, audit: stores.audit, log },
+    { clock, endedLogins: stores.endedLogins, jobTokens: deps.jobTokens, audit: stores.audit, refuse },
   );
   const common: MountDeps = {
     deps,
     router: emptyRouter(),
-    options: { bodyLimit, bodies, strict, authorize: (r) => auth.authorize(r) },
+    options: { bodyLimit, bodies, strict },
     routes: allRoutes(hooks, mappings),
     auth,
-    countFailure,
-    recordRefusal: refusalRecorder(stores.audit, log),
+    refuse,
   };
   const chatMount = mountChats(common); // before the hooks, whose names include these
   const hookMount = mountHooks(common, mappings);

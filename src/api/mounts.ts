@@ -5,10 +5,11 @@ import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
 import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
+import { mayDo } from "./auth/caller.ts";
 import { answerGraph, expectsHandshake } from "./auth/handshake.ts";
-import { authenticateHook, authenticateSender, ignoreTrailingSlash } from "./auth/hookAuth.ts";
-import { HookNotFound } from "./auth/hookNotFound.ts";
-import { type CountFailure, hookTokens, type RecordRefusal, TokenVerifier } from "./auth/tokenVerifier.ts";
+import { authenticateHook, authenticateSender } from "./auth/hookAuth.ts";
+import { unknownHook } from "./auth/hookNotFound.ts";
+import { type Refuse, rejecting } from "./auth/refusals.ts";
 import type { ApiDeps } from "./deps.ts";
 import { mountAnswerPage } from "./gates/answerPage.ts";
 import { mountPresses } from "./gates/pressPage.ts";
@@ -51,8 +52,7 @@ export interface MountDeps {
   readonly options: RouterOptions;
   readonly routes: readonly AnyRoute[];
   readonly auth: ApiAuth;
-  readonly countFailure: CountFailure;
-  readonly recordRefusal: RecordRefusal;
+  readonly refuse: Refuse;
 }
 
 interface ApiOptions {
@@ -70,9 +70,9 @@ export function mountApi(
   addRoutes(router, ownRoutes, deps, options);
   router.get("/metrics", async (ctx) => {
     const { type, text } = await readMetrics();
-    const canRead = await auth.canRead(ctx).catch(() => false); // MongoDB may be unavailable, and metrics must still be served
+    const caller = await auth.identify(ctx).catch(() => null); // MongoDB may be unavailable, and metrics must still be served
     ctx.set("Content-Type", type);
-    ctx.body = canRead ? text : withoutConfiguredNames(text);
+    ctx.body = caller && mayDo(caller, "runs:read") ? text : withoutConfiguredNames(text);
   });
   return {
     owns: (path) => isUnder(path, "/api") || path === LOGIN_PATH,
@@ -90,26 +90,19 @@ interface HookMount extends Mount {
 
 /** Adds the hooks, if they are enabled: the built-in ones, and one for each name of a mapping. */
 export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): HookMount {
-  const { deps, router, options, routes, auth, countFailure, recordRefusal } = mount;
+  const { deps, router, options, routes, auth, refuse } = mount;
   const { hooks, clock, log, sns, refusedRequests } = deps;
   const owns = (path: string) => hooks.enabled && isUnder(path, hooks.path);
   if (hooks.enabled) deps.metrics.addHooks([...BUILT_IN_HOOKS, ...mappings.map(({ key }) => key)]);
-  const notFound = new HookNotFound(hooks.path, mappings);
-  const verifier = new TokenVerifier(hooks.enabled ? allTokens(hooks.token) : [], {
-    extractTokens: hookTokens,
-    countFailure,
-    advice: HOOK_ADVICE,
-    recordRefusal,
-  });
   const hookAuth = {
     mappings,
     basePath: hooks.path,
-    verifier,
-    tokenTable: auth.table,
+    tokens: hooks.enabled ? allTokens(hooks.token) : [],
+    reject: rejecting(refuse, HOOK_ADVICE),
+    tokenTable: auth.identities.table,
     clock,
     log,
     bodies: options.bodies,
-    notFound,
     sns,
   };
   const ownRoutes = routes.filter(({ path }) => owns(path));
@@ -122,21 +115,20 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
     enter: async (ctx, next) => {
       if (isVisit(ctx, hooks.path)) return ctx.redirect(publicPath(ctx, "/requests"));
       if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
-      await ignoreTrailingSlash(ctx, () => {
-        const name = hookName(hooks.path, ctx.path);
-        const route = () => {
-          // The route of Meta's handshake matches every name.
-          if (!["GET", "HEAD"].includes(ctx.method) || expectsHandshake(mappings, name, "GET")) return next();
-          throw isKnown(name) ? methodNotAllowed(ctx, ["POST"]) : notFound.unknownName(ctx);
-        };
-        const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, route));
-        if (hooks.keepRequests === undefined) return authenticated();
-        return refusedRequests.collect(ctx, name, authenticated);
-      });
+      if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
+      const name = hookName(hooks.path, ctx.path);
+      const route = () => {
+        // The route of Meta's handshake matches every name.
+        if (!["GET", "HEAD"].includes(ctx.method) || expectsHandshake(mappings, name, "GET")) return next();
+        throw isKnown(name) ? methodNotAllowed(ctx, ["POST"]) : unknownHook(ctx, hooks.path, mappings);
+      };
+      const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, route));
+      if (hooks.keepRequests === undefined) await authenticated();
+      else await refusedRequests.collect(ctx, name, authenticated);
       if (hooks.compat === "openclaw" && ctx.status === 202) ctx.status = 200;
     },
     findFault: (ctx) =>
-      owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? notFound.unknownName(ctx) : undefined,
+      owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook(ctx, hooks.path, mappings) : undefined,
   };
 }
 
@@ -174,7 +166,7 @@ interface PageOptions extends ShareSettings {
  * @returns a function that responds with the dashboard to a browser at an unknown address, and returns whether it has responded
  */
 export function mountPages(
-  { deps, router, options, routes, auth, countFailure, recordRefusal }: MountDeps,
+  { deps, router, options, routes, auth, refuse }: MountDeps,
   { basePath, version, api, ...share }: PageOptions,
 ): (ctx: Context) => boolean {
   const info = { title: "Signalbox", version, description: about(basePath) };
@@ -184,9 +176,9 @@ export function mountPages(
     basePath,
     api: (ctx, next) => api.enter(ctx, () => answer(ctx, next)),
   });
-  mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, countFailure, recordRefusal });
-  mountPresses(router, { stores: deps.stores, access: deps.access, countFailure, recordRefusal });
-  mountShare(router, { ...share, deps, auth, countFailure, recordRefusal });
+  mountAnswerPage(router, { stores: deps.stores, bodies: options.bodies, refuse });
+  mountPresses(router, { stores: deps.stores, access: deps.access, refuse });
+  mountShare(router, { ...share, deps, auth, refuse });
   mountGuide(router, DASHBOARD, basePath);
   return sendDashboard;
 }

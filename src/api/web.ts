@@ -16,9 +16,9 @@ import { pingRedis, type RedisConnection, readerConnection } from "../shared/que
 import type { RedisAddress } from "../shared/queue/redisAddress.ts";
 import type { Timings } from "../shared/timings.ts";
 import { type AppSettings, buildApp } from "./app.ts";
+import { failureCounter } from "./auth/refusals.ts";
 import { SnsClient, type SnsFetch } from "./auth/snsClient.ts";
 import { stillValid } from "./auth/stillValid.ts";
-import { failureCounter } from "./auth/tokenVerifier.ts";
 import { metricsReader } from "./cluster.ts";
 import type { Probe } from "./deps.ts";
 import { RefusedRequests } from "./inbox/refusedRequests.ts";

@@ -46,12 +46,11 @@ export function missingScope(
   scopes: readonly Scope[],
 ): AppError {
   const needed = scopes.length === 1 ? `the scope ${scopes[0]}` : `one of the scopes ${scopes.join(", ")}`;
-  if (person) {
-    const detail = `The request needs ${needed}, which ${person.setting}.roles gives to none of your groups.`;
-    return new AppError("forbidden", { detail });
-  }
-  const detail = /^(cookie:)?read-only-token$/.test(actor)
-    ? `This token is read-only. Use server.apiToken to make changes: the request needs ${needed}.`
-    : `The request needs ${needed}, which this token does not have. Use another token, or add the scope in server.tokens.`;
+  const isReadOnly = /^(cookie:)?read-only-token$/.test(actor);
+  const detail = person
+    ? `The request needs ${needed}, which ${person.setting}.roles gives to none of your groups.`
+    : isReadOnly
+      ? `This token is read-only. Use server.apiToken to make changes: the request needs ${needed}.`
+      : `The request needs ${needed}, which this token does not have. Use another token, or add the scope in server.tokens.`;
   return new AppError("forbidden", { detail });
 }

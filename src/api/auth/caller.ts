@@ -37,8 +37,8 @@ interface Person {
 
 /** The caller of a request. */
 export interface Caller extends Identity {
-  /** Set when a browser's cookie authenticated the request. */
-  readonly login?: Login;
+  /** The browser's cookie, if it authenticated the request. */
+  readonly cookie?: string;
   /** Returns a text without the token in the header of the request, which must not be stored; absent without such a token. */
   readonly hideToken?: ((text: string) => string) | undefined;
   /** Whether a token in a header authenticated the request. */
@@ -59,12 +59,6 @@ export const originOf = ({ ip, protocol, host, state }: Pick<Context, "ip" | "pr
   requestId: String(state.requestId),
   serviceRequestId: String(state.serviceRequestId),
 });
-
-/** A browser's log-in, for routes whose responses outlast the check of the cookie. */
-interface Login {
-  readonly cookie: string;
-  readonly expiresAt: Date;
-}
 
 type Granted = Pick<Identity, "grants">;
 

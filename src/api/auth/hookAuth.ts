@@ -15,16 +15,18 @@ import {
 } from "../../hooks/signatures/verifySender.ts";
 import type { RequestSignature } from "../../models/intake/hookRequest.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { AppError } from "../../shared/errors.ts";
 import type { Logger } from "../../shared/logger.ts";
+import { publicPath } from "../middleware/basePath.ts";
 import { mapBodyError } from "../middleware/body.ts";
 import { type HookBody, readHookBody } from "../middleware/hookBody.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
 import { requireScope } from "./authorize.ts";
 import { expectsHandshake, hasClientState } from "./handshake.ts";
-import type { HookNotFound } from "./hookNotFound.ts";
+import { unknownHook } from "./hookNotFound.ts";
+import { headerTokens, hookTokens, isOneOf, type Reject } from "./refusals.ts";
 import type { SnsClient } from "./snsClient.ts";
 import type { KnownToken, TokenTable } from "./tokenTable.ts";
-import { headerTokens, hookTokens, type TokenVerifier } from "./tokenVerifier.ts";
 import { withoutSecrets } from "./withoutSecrets.ts";
 
 /** The parts of a request that are kept besides its call. */
@@ -46,76 +48,72 @@ export interface RefusedSender {
   readonly reason?: string | undefined;
 }
 
+interface SenderCall {
+  /** The mapping that handles the request; if it is filtered, the first that would take it but for its `match.when`. */
+  readonly mapping: Mapping;
+  readonly call: HookCall;
+  readonly received: ReceivedRequest;
+}
+
 /** A request of an authenticated sender. */
 export type AuthenticatedSender =
-  | {
+  | (SenderCall & {
       readonly kind: "call";
-      /** The mapping that handles the request. */
-      readonly mapping: Mapping;
-      readonly call: HookCall;
-      readonly received: ReceivedRequest;
       /** The id of a signed message, equal for each attempt to send it. Null when the message has no id. */
       readonly messageId: string | null;
       /** Equal when a signed message arrives again: its id, if it has one. Null when the request is not signed. */
       readonly replayKey: string | null;
-    }
-  | {
+    })
+  | (SenderCall & {
       readonly kind: "filtered";
-      /** The first mapping that would take the request but for its `match.when`. */
-      readonly mapping: Mapping;
       /** The conditions that were not met, for people. */
       readonly reason: string;
-      readonly call: HookCall;
-      readonly received: ReceivedRequest;
-    };
+    });
 
 export interface HookAuthDeps {
   readonly mappings: readonly Mapping[];
   /** The configured `hooks.path`. */
   readonly basePath: string;
-  readonly verifier: TokenVerifier;
+  /** The hook tokens. */
+  readonly tokens: readonly string[];
+  readonly reject: Reject;
   /** The tokens whose scopes may include hooks. */
   readonly tokenTable: TokenTable;
   readonly clock: Clock;
   readonly log: Logger;
   /** Limits the memory of bodies that are being read. */
   readonly bodies: MemoryBudget;
-  readonly notFound: HookNotFound;
   readonly sns: SnsClient;
 }
-
-/** Removes one slash from the end of a hook's path. */
-export const ignoreTrailingSlash: Middleware = (ctx, next) => {
-  if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
-  return next();
-};
 
 /**
  * Authenticates requests to hooks by the hook token, or a token with the scope of the hook, before their bodies are read.
  * Passes requests without it on when a mapping of this name has an `auth` of its own: `authenticateSender` then decides.
  * @throws AppError unauthorized, rate_limited, forbidden
  */
-export function authenticateHook({ mappings, basePath, verifier, tokenTable, clock, log }: HookAuthDeps): Middleware {
+export function authenticateHook(deps: HookAuthDeps): Middleware {
+  const { mappings, basePath, tokens, reject, tokenTable, clock, log } = deps;
   let warned = false;
   return (ctx, next) => {
     const name = hookName(basePath, ctx.path);
     ctx.state.byHookToken =
-      verifier.verifyRequest(ctx) || hasScope(tokenTable.findScoped(headerTokens(ctx), clock.now()), name);
+      hookTokens(ctx).some((token) => isOneOf(tokens, token)) ||
+      hasScope(tokenTable.findScoped(headerTokens(ctx), clock.now()), name);
     const senders = mappingsNamed(mappings, name).flatMap(({ auth }) => auth ?? []);
     ctx.state.secretHeaders = senders.flatMap((auth) =>
       auth.type === "token" ? (auth.header?.toLowerCase() ?? []) : [],
     );
     if (!warned && ctx.query.token !== undefined) {
-      const includesValid = (tokens: readonly string[]) =>
-        tokens.some((token) => verifier.verify(token)) ||
-        senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens }) === null);
+      const includesValid = (given: readonly string[]) =>
+        given.some((token) => isOneOf(tokens, token)) ||
+        senders.some((auth) => auth.type === "token" && findHeaderFault(auth, { headers: {}, tokens: given }) === null);
       warned = includesValid(hookTokens(ctx)) && !includesValid(headerTokens(ctx));
       if (warned) log.warn("a sender passes the hook token in the URL (?token=), which is deprecated; use a header");
     }
     const isOpen = (senders.length > 0 && ctx.method === "POST") || expectsHandshake(mappings, name, ctx.method);
     if (ctx.state.byHookToken || isOpen) return next();
     refuseAs(ctx, unknownSender(mappings, name, ctx));
-    return verifier.reject(ctx);
+    return reject(ctx, hookTokens(ctx));
   };
 }
 
@@ -128,8 +126,11 @@ function unknownSender(mappings: readonly Mapping[], name: string, ctx: Context)
   }
   if (ctx.method !== "POST")
     return { mapping, signature: null, reason: `The request has the method ${ctx.method}; hooks take POST.` };
-  return { mapping, signature: { type: "hook-token", verdict: hookTokens(ctx).length > 0 ? "wrong" : "missing" } };
+  return { mapping, signature: { type: "hook-token", verdict: verdictOf(hookTokens(ctx)) } };
 }
+
+/** Returns the verdict about the tokens of a request, none of which is valid. */
+const verdictOf = (tokens: readonly string[]) => (tokens.length > 0 ? "wrong" : "missing");
 
 /** Returns whether a token may call a hook; false without a token. @throws AppError forbidden if its scope is missing */
 function hasScope(token: KnownToken | undefined, hook: string): boolean {
@@ -147,23 +148,21 @@ function hasScope(token: KnownToken | undefined, hook: string): boolean {
  *   each of the former; unavailable when the certificate of a message of Amazon SNS cannot be fetched
  */
 export function authenticateSender(deps: HookAuthDeps): Middleware {
-  const { mappings, basePath, verifier, clock, log, bodies, notFound, sns } = deps;
+  const { mappings, basePath, clock, log, bodies, sns } = deps;
   return async (ctx, next) => {
     const path = hookName(basePath, ctx.path);
     const candidates = mappingsNamed(mappings, path);
-    if (candidates.length === 0) throw notFound.unknownName(ctx);
+    if (candidates.length === 0) throw unknownHook(ctx, basePath, mappings);
     const [candidate] = candidates;
     if (candidate && candidates.length === 1) refuseAs(ctx, { mapping: candidate.key, signature: null });
     const credentials = { headers: ctx.headers, tokens: hookTokens(ctx) };
     const reject = (mapping = path, reason: RefusalReason | "token" = "token", words?: string) => {
       // the log has the mapping and the reason; the response must not reveal them to the sender
       log.info({ mapping, reason }, "a sender could not be authenticated");
-      refuseAs(ctx, { mapping, signature: signatureOf(mapping, reason), reason: words });
-      return verifier.reject(ctx);
-    };
-    const signatureOf = (key: string, reason: RefusalReason | "token"): RequestSignature | null => {
-      const type = candidates.find((one) => one.key === key)?.auth?.type ?? "hook-token";
-      return { type, verdict: reason === "token" ? (credentials.tokens.length > 0 ? "wrong" : "missing") : reason };
+      const type = candidates.find(({ key }) => key === mapping)?.auth?.type ?? "hook-token";
+      const verdict = reason === "token" ? verdictOf(credentials.tokens) : reason;
+      refuseAs(ctx, { mapping, signature: { type, verdict }, reason: words });
+      return deps.reject(ctx, credentials.tokens);
     };
     const isAuthenticated = ctx.state.byHookToken && candidates.some(({ auth }) => !auth);
     const senders = candidates.flatMap((mapping) => (mapping.auth ? [{ mapping, auth: mapping.auth }] : []));
@@ -186,7 +185,10 @@ export function authenticateSender(deps: HookAuthDeps): Middleware {
     const isProven = (one: Mapping) => (one.auth ? proofs.get(one)?.ok === true : ctx.state.byHookToken === true);
     const selection = selectMapping(takers, call, clock.now());
     const choice = choose(selection, isProven);
-    if (!choice) throw notFound.unknownSource(ctx);
+    if (!choice) {
+      const detail = `No mapping at ${publicPath(ctx)} matches the field source of the body: check match.source in hooks.mappings.`;
+      throw new AppError("hook_not_found", { detail });
+    }
     const { kind, mapping } = choice;
     const proof = proofs.get(mapping);
     if (kind === "unproven") return reject(mapping.key, reasonOf(proof));

@@ -1,5 +1,6 @@
 import type { Context } from "koa";
 import type { OidcConfig, UserHeaderConfig } from "../../config/access/people.ts";
+import type { EndedLogins } from "../../models/endedLogin.ts";
 import { childPrefix } from "../../models/jobs/jobScope.ts";
 import type { JobTokenClaims, JobTokenScope, JobTokens } from "../../models/jobs/tokens/jobTokens.ts";
 import type { Clock } from "../../shared/clock.ts";
@@ -7,7 +8,7 @@ import { Sessions } from "../people/session.ts";
 import { headerPerson } from "../people/userHeader.ts";
 import type { EndingIdentity, Grant, Identity } from "./caller.ts";
 import { jobTokenIn, verifyCookie } from "./loginCookie.ts";
-import type { TokenTable } from "./tokenTable.ts";
+import { type TokenSettings, TokenTable } from "./tokenTable.ts";
 
 /** What the token of a job, or of a run, may do to that job. */
 const OWN_SCOPES: Readonly<Record<JobTokenScope, ReadonlySet<string>>> = {
@@ -18,15 +19,15 @@ const OWN_SCOPES: Readonly<Record<JobTokenScope, ReadonlySet<string>>> = {
 /** What the token of a run may do to the jobs that the run starts. */
 const CHILD_SCOPES: ReadonlySet<string> = new Set(["jobs:read", "jobs:report", "jobs:create"]);
 
-interface IdentitiesDeps {
-  readonly table: TokenTable;
-  readonly jobTokens: JobTokens;
-  readonly clock: Clock;
-}
-
-interface PeopleSettings {
+export interface IdentitySettings extends TokenSettings {
   readonly oidc?: OidcConfig | undefined;
   readonly userHeader?: UserHeaderConfig | undefined;
+}
+
+export interface IdentitiesDeps {
+  readonly clock: Clock;
+  readonly endedLogins: EndedLogins;
+  readonly jobTokens: JobTokens;
 }
 
 /**
@@ -34,12 +35,16 @@ interface PeopleSettings {
  * the session of a person, or the header of a trusted proxy.
  */
 export class Identities {
+  /** The configured tokens of the API. */
+  readonly table: TokenTable;
   readonly #deps: IdentitiesDeps;
   readonly #sessions: Sessions | undefined;
   /** Returns the person whom a trusted proxy names in a request. */
   readonly ofProxy: (ctx: Context) => Identity | null;
 
-  constructor({ oidc, userHeader }: PeopleSettings, deps: IdentitiesDeps) {
+  constructor(settings: IdentitySettings, deps: IdentitiesDeps) {
+    const { oidc, userHeader } = settings;
+    this.table = new TokenTable(settings);
     this.#deps = deps;
     this.#sessions = oidc && new Sessions(oidc, deps.jobTokens.seals, deps.clock);
     this.ofProxy = userHeader ? headerPerson(userHeader) : () => null;
@@ -47,22 +52,24 @@ export class Identities {
 
   /** Returns who a token stands for; null for another text. @throws AppError unavailable */
   async ofToken(token: string): Promise<Identity | null> {
-    const { table, jobTokens, clock } = this.#deps;
+    const { jobTokens, clock } = this.#deps;
     const claims = await jobTokens.open(token);
-    return claims ? ofJobToken(claims) : (table.find(token, clock.now())?.identity ?? null);
+    return claims ? ofJobToken(claims) : (this.table.find(token, clock.now())?.identity ?? null);
   }
 
-  /**
-   * Returns who a cookie of this service stands for, whether it has expired or not; null for another cookie.
-   * @throws AppError unavailable
-   */
-  async ofCookie(cookie: string): Promise<EndingIdentity | null> {
-    const person = await this.#sessions?.open(cookie);
-    if (person) return person;
+  /** Returns who a cookie stands for that has neither expired nor logged out; null for another text. @throws AppError unavailable */
+  async ofCookie(cookie: string | undefined): Promise<EndingIdentity | null> {
+    if (cookie === undefined) return null;
+    const identity = (await this.#sessions?.open(cookie)) ?? (await this.#ofTokenCookie(cookie));
+    const { expiresAt } = identity ?? {};
+    if (!identity || !expiresAt || expiresAt <= this.#deps.clock.now()) return null;
+    return (await this.#deps.endedLogins.has(cookie)) ? null : { ...identity, expiresAt };
+  }
+
+  async #ofTokenCookie(cookie: string): Promise<Identity | null> {
     const jobToken = jobTokenIn(cookie);
-    const identity = jobToken === undefined ? verifyCookie(this.#deps.table, cookie) : await this.ofToken(jobToken);
-    const { actor, expiresAt } = identity ?? {};
-    return identity && expiresAt ? { ...identity, actor: `cookie:${actor}`, expiresAt } : null;
+    const identity = jobToken === undefined ? verifyCookie(this.table, cookie) : await this.ofToken(jobToken);
+    return identity && { ...identity, actor: `cookie:${identity.actor}` };
   }
 }
 

@@ -84,7 +84,8 @@ export class TokenTable {
   /** Returns the configured token that equals a given one and has not expired; undefined when there is none. */
   find(token: string, now: Date): KnownToken | undefined {
     const found = this.tokens[indexOfDigest(this.#digests, words(sha256(token)))];
-    return found && isValid(found.identity, now) ? found : undefined;
+    const { expiresAt } = found?.identity ?? {};
+    return expiresAt === undefined || expiresAt > now ? found : undefined;
   }
 }
 
@@ -101,9 +102,6 @@ export function indexOfDigest(digests: ArrayLike<number>, given: ArrayLike<numbe
   }
   return match;
 }
-
-/** Returns whether a token has not expired. */
-const isValid = ({ expiresAt }: Identity, now: Date): boolean => expiresAt === undefined || expiresAt > now;
 
 const hmac = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 

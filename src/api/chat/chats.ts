@@ -32,11 +32,7 @@ function routesOf({ slack, discord, telegram }: ApiDeps["chats"]): ChatRoute[] {
   ].flat();
 }
 
-function addRoute(
-  { deps, router, options, countFailure, recordRefusal }: MountDeps,
-  path: string,
-  route: ChatRoute,
-): void {
+function addRoute({ deps, router, options, refuse }: MountDeps, path: string, route: ChatRoute): void {
   const { access, stores, queues, clock } = deps;
   const { channel } = route;
   router.post(path, textBody(MAX_BYTES, options.bodies), async (ctx) => {
@@ -46,8 +42,7 @@ function addRoute(
       route.verify(ctx.headers, text, clock.now());
     } catch (error) {
       if (!(error instanceof SenderRefusedError)) throw error;
-      await countFailure(ctx.ip);
-      await recordRefusal(ctx);
+      await refuse(ctx);
       const detail = `The proof that ${channel} has sent this request is ${error.reason}. ${route.advice}`;
       throw new AppError("unauthorized", { detail });
     }

@@ -9,7 +9,7 @@ import { sanitizeText } from "../../shared/text/sanitizeText.ts";
 import { visibleName } from "../../shared/text/visibleName.ts";
 import { ACTIONS, type Action } from "../../wire/gate.ts";
 import { originOf } from "../auth/caller.ts";
-import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
+import type { Refuse } from "../auth/refusals.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
@@ -45,8 +45,7 @@ class PageError extends Error {
 interface PageDeps {
   readonly stores: ApiDeps["stores"];
   readonly bodies: MemoryBudget;
-  readonly countFailure: CountFailure;
-  readonly recordRefusal: RecordRefusal;
+  readonly refuse: Refuse;
 }
 
 /**
@@ -109,11 +108,10 @@ function rejectOtherSites(ctx: Context): void {
 }
 
 /** Returns the gate of the request's token, whatever its status. @throws PageError, AppError rate_limited, unavailable */
-async function findGate(ctx: Context, { stores, countFailure, recordRefusal }: PageDeps): Promise<GateDoc> {
+async function findGate(ctx: Context, { stores, refuse }: PageDeps): Promise<GateDoc> {
   const sealed = await stores.answerLinks.open(String(ctx.params.token));
   if (!sealed) {
-    await countFailure(ctx.ip);
-    await recordRefusal(ctx); // the limit for failures also limits these entries
+    await refuse(ctx);
     const advice = "It may have been cut off: copy the whole link from your message.";
     throw new PageError(404, closedPage("This link is not valid", advice));
   }

@@ -4,7 +4,7 @@ import { findQuestion } from "../../models/deliveries/questions.ts";
 import { answerByButton } from "../../models/gates/answerByButton.ts";
 import { readButtonData } from "../../shared/chatEvent.ts";
 import { originOf } from "../auth/caller.ts";
-import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
+import type { Refuse } from "../auth/refusals.ts";
 import type { ApiDeps } from "../deps.ts";
 import { ANSWER_PATH } from "../middleware/requestLog.ts";
 
@@ -15,15 +15,14 @@ const STATUSES = { answered: 200, changed: 409, hasForm: 409, closed: 409 } as c
 interface PressDeps {
   readonly stores: ApiDeps["stores"];
   readonly access: ChatAccess;
-  readonly countFailure: CountFailure;
-  readonly recordRefusal: RecordRefusal;
+  readonly refuse: Refuse;
 }
 
 /**
  * Adds the address that the buttons of a message in ntfy post to. The random id of the buttons is the whole authority, and it
  * answers once: whoever reads the topic may press. ntfy's page in a browser is another site, which may read the response.
  */
-export function mountPresses(router: Router, { stores, access, countFailure, recordRefusal }: PressDeps): void {
+export function mountPresses(router: Router, { stores, access, refuse }: PressDeps): void {
   const path = `${ANSWER_PATH}/press/:button`;
   router.post(path, async (ctx) => {
     ctx.state.operation = path;
@@ -32,8 +31,7 @@ export function mountPresses(router: Router, { stores, access, countFailure, rec
     const asked =
       pressed && access.takesAnonymous(CHANNEL) ? await findQuestion(stores, { channel: CHANNEL, ...pressed }) : null;
     if (!pressed || !asked) {
-      await countFailure(ctx.ip);
-      await recordRefusal(ctx); // the limit for failures also limits these entries
+      await refuse(ctx);
       ctx.status = 404;
       ctx.body = "This button belongs to no question that is known here.";
       return;

@@ -113,7 +113,8 @@ function listEvents(changed: ChangedJob, filter: JobFilter, now: Date): string[]
   if (!isInScope(jobId, filter.scope)) return [];
   const current = currentFor(changed, filter.scope);
   if (current && matchesFilter(current.job, filter, now)) return [...(isChanged ? [current.text] : []), ...logs];
-  return isChanged && (!current || moved || isVolatile(filter)) ? [removed(jobId)] : [];
+  // a deletion is a move: without one, the job is a parent that does not exist yet
+  return isChanged && (moved || (current && isVolatile(filter))) ? [removed(jobId)] : [];
 }
 
 const removed = (jobId: string) => formatLiveEvent("job_removed", { jobId });

@@ -11,7 +11,7 @@ import { type EventStream, formatLiveEvent } from "./eventStream.ts";
 import { Feed } from "./feed.ts";
 
 /** The log-in or the expiry with which a stream ends. */
-export type StreamAccess = Pick<Caller, "login" | "expiresAt">;
+export type StreamAccess = Pick<Caller, "cookie" | "expiresAt">;
 
 interface Subscriber {
   readonly stream: EventStream;
@@ -81,7 +81,7 @@ export class LiveFeed extends Feed<Subscriber> implements ChangeListener {
 
   /** Ends the streams of a cookie that has logged out; other processes end theirs at their next heartbeat. */
   endLogin(cookie: string): void {
-    for (const { stream, access } of this.subscribers) if (access.login?.cookie === cookie) stream.end();
+    for (const { stream, access } of this.subscribers) if (access.cookie === cookie) stream.end();
   }
 
   /** Sends that the feed is live, and the changes that a resuming client has missed. */
@@ -195,7 +195,7 @@ export class LiveFeed extends Feed<Subscriber> implements ChangeListener {
       // the change that removed the job may not have been named: it was one of many, or Redis was away
       if (own && !(await this.stores.jobs.exists(own))) stream.end();
     }
-    const cookies = [...this.subscribers].flatMap(({ access }) => access.login?.cookie ?? []);
+    const cookies = [...this.subscribers].flatMap(({ access }) => access.cookie ?? []);
     if (cookies.length === 0) return;
     for (const cookie of await this.stores.endedLogins.filterEnded([...new Set(cookies)])) this.endLogin(cookie);
   }

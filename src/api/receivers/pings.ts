@@ -7,7 +7,7 @@ import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
 import { jobsFor } from "../auth/caller.ts";
-import { TokenVerifier } from "../auth/tokenVerifier.ts";
+import { rejecting } from "../auth/refusals.ts";
 import type { ApiDeps } from "../deps.ts";
 import { mapBodyError, readBody } from "../middleware/body.ts";
 import type { MemoryBudget } from "../middleware/memoryBudget.ts";
@@ -31,8 +31,8 @@ const RUN_LENGTH = 37;
  * them. They answer in plain text, and their errors too, because these tools show it to people. A GET has an effect here, which
  * is why the key is part of the address.
  */
-export function mountPings({ deps, options, auth, countFailure, recordRefusal }: MountDeps): Mount {
-  const keys = new TokenVerifier([], { extractTokens: () => [], countFailure, advice: ADVICE, recordRefusal });
+export function mountPings({ deps, options, auth, refuse }: MountDeps): Mount {
+  const reject = rejecting(refuse, ADVICE);
   const expected = new Map(
     deps.expect.flatMap((one) => (one.ping === undefined ? [] : [[one.ping.toLowerCase(), one]])),
   );
@@ -45,10 +45,10 @@ export function mountPings({ deps, options, auth, countFailure, recordRefusal }:
     if (one) return { runs: { pinged: one.id, name: one.name }, rest, hide };
     const caller = await auth.identifyToken(ctx, key);
     if (!caller?.byHeader && UUID.test(key) && (rest.length === 0 || stateOf(rest[0]) !== undefined)) {
-      if (!caller) await countFailure(ctx.ip);
+      if (!caller) await refuse(ctx, { hasToken: false });
       throw new AppError("not_found", { detail: "No entry of expect has this UUID as its ping." });
     }
-    if (!caller) return keys.reject(ctx, [key]);
+    if (!caller) return reject(ctx, [key]);
     if (!caller.byHeader) rejectCrossSite(ctx);
     requireScope(caller, "jobs:create");
     const [slug = "", ...more] = rest;

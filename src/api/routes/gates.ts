@@ -123,7 +123,7 @@ const answer = route({
 const RESERVED_NAME = /^(oidc|header|telegram|slack|discord|ntfy):/i;
 
 /** Returns whose answer is recorded. Nobody chooses a reserved name. @throws AppError invalid_body */
-function answererOf(given: string | undefined, { actor, person, login }: Caller): string {
+function answererOf(given: string | undefined, { actor, person, cookie }: Caller): string {
   if (person) return actor;
   const name = visibleName(given);
   const reserved = RESERVED_NAME.exec(name)?.[0];
@@ -132,7 +132,7 @@ function answererOf(given: string | undefined, { actor, person, login }: Caller)
       "answeredBy",
       `must not begin with ${reserved}, which names people whom another service has identified`,
     );
-  return name || (login ? "dashboard" : "api");
+  return name || (cookie !== undefined ? "dashboard" : "api");
 }
 
 const removeGate = route({

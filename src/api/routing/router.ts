@@ -4,6 +4,7 @@ import Router from "@koa/router";
 import type { Context, Middleware } from "koa";
 import type { TSchema } from "typebox";
 import { AppError } from "../../shared/errors.ts";
+import { authorize } from "../auth/authorize.ts";
 import type { ApiDeps } from "../deps.ts";
 import { publicPath } from "../middleware/basePath.ts";
 import { jsonBody, mediaType } from "../middleware/body.ts";
@@ -22,8 +23,6 @@ export interface RouterOptions {
   readonly bodies: MemoryBudget;
   /** For tests: answers `internal` when a response does not match its schema or an error code is not listed. */
   readonly strict: boolean;
-  /** Returns middleware that refuses callers who may not call a route. */
-  readonly authorize: (route: AnyRoute) => Middleware;
 }
 
 /** Returns a router without routes, for `addRoutes`. */
@@ -44,7 +43,7 @@ export function addRoutes(
     const bodyLimit = r.bodyLimit ?? options.bodyLimit;
     // A body is read only for a caller who may call the route.
     const layers: Middleware[] = [];
-    if (isApi(r)) layers.push(options.authorize(r));
+    if (isApi(r)) layers.push(authorizing(r));
     if (r.textBody) layers.push(textBody(bodyLimit, options.bodies, r.textTypes));
     if (r.schemas.body) layers.push(bodyReaders[r.operationId] ?? jsonBody(bodyLimit, options.bodies));
     router[r.method](r.path, ...layers, handle(r, deps, options.strict));
@@ -53,6 +52,14 @@ export function addRoutes(
 
 /** Returns whether a route is under `/api`. Hooks and log-ins authorize their callers themselves. */
 const isApi = ({ path }: AnyRoute): boolean => path.startsWith("/api/");
+
+/** Returns middleware that refuses callers who may not call a route. */
+const authorizing =
+  (r: AnyRoute): Middleware =>
+  (ctx, next) => {
+    ctx.state.authContext = authorize(ctx.state.authContext, r, ctx.params.jobId);
+    return next();
+  };
 
 function handle(r: AnyRoute, deps: ApiDeps, strict: boolean): Middleware {
   const { check, call } = prepareRoute(r, deps, strict);

@@ -6,7 +6,7 @@ import type { SharedJob } from "../../wire/share.ts";
 import type { ApiAuth } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
 import { jobsFor } from "../auth/caller.ts";
-import type { CountFailure, RecordRefusal } from "../auth/tokenVerifier.ts";
+import type { Refuse } from "../auth/refusals.ts";
 import type { ApiDeps } from "../deps.ts";
 import { etagOf, matchesETag } from "../etag.ts";
 import { SHARE_PATH } from "../middleware/requestLog.ts";
@@ -32,8 +32,7 @@ export interface ShareSettings {
 interface ShareDeps extends ShareSettings {
   readonly deps: ApiDeps;
   readonly auth: ApiAuth;
-  readonly countFailure: CountFailure;
-  readonly recordRefusal: RecordRefusal;
+  readonly refuse: Refuse;
 }
 
 /**
@@ -73,17 +72,10 @@ function setHeaders(ctx: Context, frameAncestors: readonly string[]): void {
 }
 
 /** Reads the job of a link. Requests at the same time share one read. @throws AppError not_found, rate_limited, unavailable */
-async function readShared(
-  ctx: Context,
-  token: string,
-  { deps, countFailure, recordRefusal }: ShareDeps,
-): Promise<SharedJob> {
+async function readShared(ctx: Context, token: string, { deps, refuse }: ShareDeps): Promise<SharedJob> {
   const { jobTokens, stores, waiting } = deps;
   const shared = await jobTokens.openShare(token);
-  if (shared === null) {
-    await countFailure(ctx.ip);
-    await recordRefusal(ctx); // the limit for failures also limits these entries
-  }
+  if (shared === null) await refuse(ctx);
   if (shared === null || shared === "ended") throw new AppError("not_found", { detail: ENDED });
   const record = { kind: "job", jobId: shared.job.jobId } as const;
   return waiting.share(record, `share ${token}`, () => readSharedJob(stores, shared));

@@ -21,7 +21,7 @@ export async function readSharedJob(stores: Stores, { job, include, expiresAt }:
   const hasOutput = include.includes("output");
   const shown = { ...job, input: null, metadata: null, ...(!hasOutput && { output: null }) };
   const [[view], { steps, count }, lines] = await Promise.all([
-    viewJobs(stores, [shown], [NO_COUNTS]), // a link does not show children
+    viewJobs(stores, [shown], { children: [NO_COUNTS] }), // a link does not show children
     lastSteps(stores, job.jobId, MAX_STEPS),
     include.includes("log") ? readLastLines(stores.logs, job._id, MAX_LINES) : undefined,
   ]);

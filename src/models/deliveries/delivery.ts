@@ -230,6 +230,19 @@ export const threadRef = (channel: string, ref: string): string => `${channel} $
 /** The names of a message that was sent, for the field that keeps them. */
 export type SentRefs = { readonly [field in "refs" | "question.refs"]?: readonly string[] };
 
+/**
+ * Returns the names of a message that was sent, for the write that marks it as sent: of a message with the buttons of a question,
+ * or of a reply, whose answers continue the session.
+ */
+export function sentRefs(
+  { channel, event }: Pick<DeliveryDoc, "channel" | "event">,
+  refs: readonly string[],
+  hasButtons: boolean,
+): SentRefs {
+  if (hasButtons) return { "question.refs": refs.slice(0, 1) };
+  return event ? {} : { refs: refs.map((ref) => threadRef(channel, ref)) };
+}
+
 /** A delivery that should be on its queue. If `lease` is set, its worker's lease has expired. */
 export type DueDelivery = Pick<DeliveryDoc, "_id" | "channel" | "lease" | "notBefore">;
 

@@ -23,10 +23,10 @@ export class UsualDurations implements UsualSource {
     this.#clock = clock;
   }
 
-  async read(names: Iterable<string | null>): Promise<ReadonlyMap<string | null, Usual | null>> {
+  async read(names: Iterable<string | null>, fresh = false): Promise<ReadonlyMap<string | null, Usual | null>> {
     const now = this.#clock.now().getTime();
     const wanted = [...new Set(names)].filter((name) => name !== null);
-    const missing = wanted.filter((name) => (this.#cached.get(name)?.until ?? 0) <= now);
+    const missing = wanted.filter((name) => fresh || (this.#cached.get(name)?.until ?? 0) <= now);
     if (missing.length > 0) this.#add(missing, now + CACHE_MS);
     const found = wanted.map(async (name) => [name, (await this.#cached.get(name)?.usual) ?? null] as const);
     return new Map(await Promise.all(found));

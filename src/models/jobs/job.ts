@@ -122,6 +122,26 @@ export type JobDoc = f.Stored<typeof JobDoc>;
 /** A job without its steps, which may take megabytes. */
 export type JobHead = Omit<JobDoc, "steps">;
 
+/** The projection that leaves out steps and the fields that only reports use. */
+export const WITHOUT_STEPS = {
+  steps: 0,
+  replaced: 0,
+  order: 0,
+  messageOrder: 0,
+  pinged: 0,
+  endLease: 0,
+  endedBy: 0,
+  updatedMinute: 0,
+  staleMinute: 0,
+  slowAt: 0,
+  slowRules: 0,
+  silence: 0,
+  notes: 0,
+  callbackUrl: 0,
+  nextRunId: 0,
+  "current.failedAttempts": 0,
+} as const;
+
 /** The index that counts children. */
 export const CHILD_INDEX = { parentJobId: 1, status: 1 } as const;
 /** The index that finds the failed jobs of a name, apart from the cancelled ones. */

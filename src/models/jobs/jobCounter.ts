@@ -17,6 +17,10 @@ export const NO_JOB_COUNTER: JobCounter = { countStarted() {}, countEnded() {} }
 
 /** The usual durations of jobs by name. */
 export interface UsualSource {
-  /** @returns null for each name under which too few jobs have completed @throws AppError unavailable */
-  read(names: Iterable<string | null>): Promise<ReadonlyMap<string | null, Usual | null>>;
+  /**
+   * @param fresh whether the values are read anew, so that all processes return the same
+   * @returns null for each name under which too few jobs have completed
+   * @throws AppError unavailable
+   */
+  read(names: Iterable<string | null>, fresh?: boolean): Promise<ReadonlyMap<string | null, Usual | null>>;
 }

@@ -11,7 +11,7 @@ import type { NoteOptions, WantedNotifications } from "../notes/wantedNotificati
 import { type CancelChange, cancelReason, cancelStages } from "./cancelUpdate.ts";
 import { Children } from "./children.ts";
 import type { FreeObject } from "./freeObject.ts";
-import { type JobDoc, type JobHead, type ReceivedChange, type Status, viewJob } from "./job.ts";
+import { type JobDoc, type JobHead, type ReceivedChange, type Status, viewJob, WITHOUT_STEPS } from "./job.ts";
 import type { CountedJob, JobCounter, UsualSource } from "./jobCounter.ts";
 import { isReport, jobFields } from "./jobFields.ts";
 import { endedBy, noteFields } from "./jobNotes.ts";
@@ -29,26 +29,6 @@ import { type StepDoc, stepSummary } from "./step.ts";
 
 /** The fields of a job that decide how long it and its steps may be silent. */
 type SilentFields = Pick<JobDoc, "staleAfterSeconds" | "openGates" | "resumedAt">;
-
-/** The projection that leaves out steps and the fields that only reports use. */
-export const WITHOUT_STEPS = {
-  steps: 0,
-  replaced: 0,
-  order: 0,
-  messageOrder: 0,
-  pinged: 0,
-  endLease: 0,
-  endedBy: 0,
-  updatedMinute: 0,
-  staleMinute: 0,
-  slowAt: 0,
-  slowRules: 0,
-  silence: 0,
-  notes: 0,
-  callbackUrl: 0,
-  nextRunId: 0,
-  "current.failedAttempts": 0,
-} as const;
 
 /** The projection of an update's result: without steps, but with the fields that follow-up writes use. */
 const UPDATED = { steps: 0 } as const;

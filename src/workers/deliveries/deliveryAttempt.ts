@@ -8,10 +8,10 @@ import {
   isAskedFor,
   type PartChange,
   type SentRefs,
+  sentRefs,
 } from "../../models/deliveries/delivery.ts";
 import type { Stores } from "../../models/stores.ts";
 import { AppError } from "../../shared/errors.ts";
-import { sentRefs } from "../chat/sentRefs.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { retryWhileMongoIsDown } from "../runs/retryWhileMongoIsDown.ts";
 import type { RunContext } from "../runWorkers.ts";

@@ -60,6 +60,21 @@ describe("live events", () => {
     expect(events.headers.get("x-accel-buffering")).to.equal("no");
   });
 
+  it("send a parent when its children change, but nothing of one that does not exist", async () => {
+    await put("parent");
+    const jobs = await watch("/api/events");
+    const removals = await watch("/api/events");
+
+    await put("orphan", { parentJobId: "nobody" });
+    await put("child", { parentJobId: "parent" });
+    const parent = await jobs.next("job", ({ jobId }) => jobId === "parent");
+    await app.call("DELETE", "/api/jobs/child");
+    const removed = await removals.next("job_removed");
+
+    expect(parent.children).to.deep.equal({ running: 1, completed: 0, failed: 0 });
+    expect(removed).to.deep.equal({ jobId: "child" });
+  });
+
   it("include changes by other processes", async () => {
     const mongo = await mongoUri(`test-${randomUUID()}`);
     const [one, other] = [await startApp({ mongo, prefix: app.prefix }), await startApp({ mongo, prefix: app.prefix })];

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { startApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useApp } from "../../support/useApp.ts";
 
@@ -66,5 +67,25 @@ describe("usual durations of jobs", () => {
     }
     await stored(5);
     isAbout((await read("job-0")).usual.p50Ms, 10 * MINUTE_MS);
+  });
+
+  it("gives a job one ETag in all processes, so that no client alternates between them", async () => {
+    for (let i = 0; i < 5; i++) await run(`job-${i}`, 10);
+    await app.settled();
+    await put("next", { name: "Import" });
+    const second = await startApp({ mongo: app.mongoUri });
+    const read = (headers?: Record<string, string>) => second.call("GET", "/api/jobs/next", undefined, headers);
+    second.clock.advance(50 * MINUTE_MS);
+    const cached = await read();
+    await run("job-5", 0);
+    await app.settled();
+
+    const first = await app.call("GET", "/api/jobs/next", undefined, { "If-None-Match": '"other"' });
+    const known = first.headers.get("ETag") ?? "";
+    const { status } = await read({ "If-None-Match": known });
+    await second.close();
+
+    expect([cached.body.usual?.count, first.body.usual?.count]).to.deep.equal([5, 6]);
+    expect(status).to.equal(304);
   });
 });

@@ -93,7 +93,7 @@ describe("the time of a regular expression is linear in the length of the text (
       "src/cli/commands/service/newToken.ts",
       "src/config/hooks.ts",
     ];
-    // This one contains the id of a notice, which no text from outside can have; test/dashboard/promptParts shows its linear time.
+    // This one contains the id of a notice, which no text from outside can have; test/dashboard/data/session/promptParts shows its linear time.
     const ofNotice = "src/dashboard/data/session/promptParts.ts";
     // This one has an anchor and a fixed number of characters, so that it reads each of them once.
     const ofLength = "src/shared/text/text.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { STUBBORN, useProgramFamily } from "../../shared/programFamily.ts";
+import { STUBBORN, useProgramFamily } from "../../shared/process/programFamily.ts";
 import { eventually } from "../../support/eventually.ts";
 
 describe("runProcessGroup", () => {

@@ -47,7 +47,12 @@ export const getJob = route({
     { stores, waiting, clock, answers },
   ) {
     const record = { kind: "job", jobId } as const;
-    const include = { stepKey: query.stepKey, withSteps: query.include === "steps" };
+    const include = {
+      stepKey: query.stepKey,
+      withSteps: query.include === "steps",
+      // All processes must return the same ETag, or a client that waits for a change goes from one to the other without a pause.
+      freshUsual: known !== undefined,
+    };
     const readName = JSON.stringify(include);
     const read = async () => {
       const held = wait && include.withSteps ? await answers.reserveRead() : null;

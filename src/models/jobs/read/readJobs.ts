@@ -2,9 +2,9 @@ import type { StatusCounts } from "../../../wire/blocks.ts";
 import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
-import type { JobDoc, JobHead } from "../job.ts";
+import { type JobDoc, type JobHead, WITHOUT_STEPS } from "../job.ts";
 import type { JobStores } from "../jobStores.ts";
-import { jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { jobNotFound } from "../jobs.ts";
 import { PAYLOAD_FIELDS, type PayloadField } from "../payloads/payloadFields.ts";
 import { lengthOf } from "../payloads/payloads.ts";
 import { type JobFilter, jobQuery, olderThan } from "../search/jobFilter.ts";
@@ -20,10 +20,21 @@ export async function viewWrittenJob(stores: JobStores, job: JobHead): Promise<C
 }
 
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-async function viewJob(stores: JobStores, job: JobHead, children?: StatusCounts): Promise<JobView> {
-  const [view] = await viewJobs(stores, [job], children && [children]);
+async function viewJob(
+  stores: JobStores,
+  job: JobHead,
+  { children, freshUsual }: { children?: StatusCounts; freshUsual?: boolean | undefined } = {},
+): Promise<JobView> {
+  const [view] = await viewJobs(stores, [job], { children: children && [children], freshUsual });
   if (!view) throw jobNotFound(job.jobId);
   return view;
+}
+
+interface JobReadOptions {
+  readonly stepKey?: string | undefined;
+  readonly withSteps?: boolean;
+  /** Whether the usual duration is read anew rather than taken from the cache of this process. */
+  readonly freshUsual?: boolean;
 }
 
 /**
@@ -34,14 +45,14 @@ async function viewJob(stores: JobStores, job: JobHead, children?: StatusCounts)
 export async function readJob(
   stores: JobStores,
   jobId: string,
-  { stepKey, withSteps = false }: { stepKey?: string | undefined; withSteps?: boolean },
+  { stepKey, withSteps = false, freshUsual = false }: JobReadOptions,
 ): Promise<JobRead> {
   if (stepKey === undefined && !withSteps) {
     const [found, children] = await Promise.all([stores.jobs.find(jobId), stores.jobs.children.count(jobId)]);
-    return viewJob(stores, found, children);
+    return viewJob(stores, found, { children, freshUsual });
   }
   const { job, ...steps } = await readJobWithSteps(stores, jobId, { stepKey, withSteps });
-  return { ...(await viewJob(stores, job)), ...steps };
+  return { ...(await viewJob(stores, job, { freshUsual })), ...steps };
 }
 
 /** Returns the next time at which a job or one of its steps that was read with it becomes stale; null if none does. */

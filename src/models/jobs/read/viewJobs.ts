@@ -42,18 +42,22 @@ export function unpackPayload(
 
 /**
  * Returns jobs as clients read them, in the order given.
- * @param children the number of their children, if that has been read
+ * @param options.children the number of their children, if that has been read
+ * @param options.freshUsual whether usual durations are read anew rather than taken from the cache of this process
  * @returns null for each job that was deleted while it was read
  * @throws AppError unavailable
  */
 export async function viewJobs(
   stores: JobStores,
   jobs: readonly JobHead[],
-  children?: readonly StatusCounts[],
+  { children, freshUsual }: { children?: readonly StatusCounts[] | undefined; freshUsual?: boolean | undefined } = {},
 ): Promise<(JobView | null)[]> {
   const [texts, usual, counts] = await Promise.all([
     readTexts(stores, jobs),
-    stores.jobs.usual.read(jobs.map(({ name }) => name)),
+    stores.jobs.usual.read(
+      jobs.map(({ name }) => name),
+      freshUsual,
+    ),
     children ?? Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
   ]);
   return Promise.all(

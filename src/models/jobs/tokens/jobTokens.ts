@@ -2,9 +2,9 @@ import { mongo } from "mongoose";
 import type { Config } from "../../../config/config.ts";
 import type { Clock } from "../../../shared/clock.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
-import type { JobHead } from "../job.ts";
+import { type JobHead, WITHOUT_STEPS } from "../job.ts";
 import type { OneJob } from "../jobScope.ts";
-import { type Jobs, jobNotFound, WITHOUT_STEPS } from "../jobs.ts";
+import { type Jobs, jobNotFound } from "../jobs.ts";
 import { Seals } from "./seal.ts";
 
 /**

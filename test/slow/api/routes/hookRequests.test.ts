@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { CONFIG, hook } from "../../../api/routes/keptRequests.ts";
+import { CONFIG, hook } from "../../../api/routes/hooks/keptRequests.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { TIMES } from "../../../support/random.ts";
 import { useApp } from "../../../support/useApp.ts";

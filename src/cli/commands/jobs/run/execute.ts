@@ -73,7 +73,10 @@ function notStarted(program: string, { code, message }: NodeJS.ErrnoException): 
     program === ""
       ? [127, "its name is empty: check the variable or the quotes after --"]
       : code === "ENOENT"
-        ? [127, `${program} was not found: check its name and PATH`]
+        ? [
+            127,
+            `${program} was not found: check ${/\s/.test(program) ? "the quotes around its words" : "its name and PATH"}`,
+          ]
         : code === "EACCES"
           ? [126, `${program} cannot be executed (EACCES): make it executable with chmod +x, or name its interpreter`]
           : code === "E2BIG"
