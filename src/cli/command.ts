@@ -50,12 +50,18 @@ export function serviceCommand(command: Command): Command {
 export const withUrl = (command: Command): Command =>
   command.option("--url <url>", "address of the service (default: SIGNALBOX_URL, else the service of this folder)");
 
-/** Adds the options of commands that list rows of the service. */
-export const listCommand = (command: Command): Command =>
+/** Adds the options of commands that print a table of the service. */
+export const tableCommand = (command: Command): Command =>
   serviceCommand(
     command
-      .option("--limit <n>", "maximum number of rows", wholeNumber(1, 1_000_000), 100)
-      .option("--all", "print every row")
       .option("--wide", "do not truncate any column of the table")
       .option("--json", "print one line of JSON for each row"),
+  );
+
+/** Adds the options of commands that list rows of the service. */
+export const listCommand = (command: Command): Command =>
+  tableCommand(
+    command
+      .option("--limit <n>", "maximum number of rows", wholeNumber(1, 1_000_000), 100)
+      .option("--all", "print every row"),
   );

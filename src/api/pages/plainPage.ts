@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { Html, html } from "../../shared/text/html.ts";
+import { type Html, html } from "../../shared/text/html.ts";
+import { htmlPage } from "./htmlPage.ts";
 
 const STYLE = `
 html { background: var(--back); color: var(--text); }
@@ -53,23 +54,15 @@ export const policy = (frameAncestors: readonly string[] = []): string =>
  * @param refresh after how many seconds a browser loads it again, with `; url=` another page; never by default
  */
 export const page = (title: string, content: Html, refresh?: number | string): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex, nofollow">
-${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">`}
-<title>${title} · Signalbox</title>
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-<main>
+  htmlPage({
+    title,
+    head: html`<meta name="robots" content="noindex, nofollow">
+${refresh !== undefined && html`<meta http-equiv="refresh" content="${refresh}">`}`,
+    style: STYLE,
+    body: html`<main>
 ${content}
-</main>
-</body>
-</html>
-`.text;
+</main>`,
+  });
 
 /** Returns a page that says why a link cannot be used. */
 export const closedPage = (title: string, text: string, refreshSeconds?: number): string =>

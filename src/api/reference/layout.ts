@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { Html, html } from "../../shared/text/html.ts";
+import { htmlPage } from "../pages/htmlPage.ts";
 
 const STYLE = `
 :root {
@@ -73,32 +74,24 @@ const ICON =
  * @param page `root` is the relative URL of the service: `../` for a page in a directory
  */
 export const layout = (page: { title: string; root: string; navigation: Html; content: Html }): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="description" content="${page.title} of Signalbox">
-<title>${page.title} · Signalbox</title>
-<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">
-<style>${new Html(STYLE)}</style>
-</head>
-<body>
-<header>
+  htmlPage({
+    title: page.title,
+    head: html`<meta name="description" content="${page.title} of Signalbox">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(ICON)}">`,
+    style: STYLE,
+    body: html`<header>
 <a class="brand" href="${page.root || "./"}" aria-label="Signalbox">${BRAND}<span>Signalbox</span></a>
 <nav aria-label="Main">${[
-    ["Dashboard", page.root || "./", false] as const,
-    ["Guide", `${page.root}guide`, false] as const,
-    ["API", `${page.root}docs`, page.root === ""] as const,
-    ["Errors", `${page.root}docs/errors`, page.root !== ""] as const,
-  ].map(([title, href, isCurrent]) => html`<a href="${href}"${isCurrent && CURRENT}>${title}</a>`)}</nav>
+      ["Dashboard", page.root || "./", false] as const,
+      ["Guide", `${page.root}guide`, false] as const,
+      ["API", `${page.root}docs`, page.root === ""] as const,
+      ["Errors", `${page.root}docs/errors`, page.root !== ""] as const,
+    ].map(([title, href, isCurrent]) => html`<a href="${href}"${isCurrent && CURRENT}>${title}</a>`)}</nav>
 </header>
 <div class="columns">
 <nav class="contents" aria-label="Contents" tabindex="0">${page.navigation}</nav>
 <main>
 ${page.content}
 </main>
-</div>
-</body>
-</html>
-`.text;
+</div>`,
+  });

@@ -2,7 +2,7 @@ import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
 import { readSettings } from "../../../client/calls/page.ts";
 import type { HookRequestRow } from "../../../wire/hookRequest.ts";
 import type { ConfiguredMapping } from "../../../wire/settings.ts";
-import { type Define, type JsonOptions, serviceCommand, withExamples } from "../../command.ts";
+import { type Define, type JsonOptions, tableCommand, withExamples } from "../../command.ts";
 import { withService } from "../../service.ts";
 import { cleanJson } from "../../terminal/cleanText.ts";
 import { type Column, tableLines } from "../../terminal/table.ts";
@@ -27,24 +27,18 @@ const COLUMNS: readonly Column<Row>[] = [
 
 /** `hooks list`: prints the mappings in the order in which they are tried, each with its newest kept request. */
 export const listHooks: Define = (command, environment) =>
-  withExamples(
-    serviceCommand(
-      command
-        .option("--wide", "do not truncate any column of the table")
-        .option("--json", "print one line of JSON for each row"),
-    ),
-    "signalbox hooks list",
-  ).action(async (options: JsonOptions & { readonly wide?: boolean }) =>
-    withService(await environment(), options, async ({ client }) => {
-      const { mappings } = await readSettings(client.call);
-      const requests = hookRequestCalls(client.call);
-      const rows: Row[] = [];
-      for (const mapping of mappings) {
-        const { requests: newest } = await requests.list({ mapping: mapping.mapping, limit: 1 });
-        rows.push({ ...mapping, lastRequest: newest[0] ?? null });
-      }
-      if (options.json) return print(rows.map((row) => cleanJson(row)));
-      if (rows.length === 0) return printNote("No mappings are configured: see hooks.mappings and hooks.presets.");
-      print(tableLines(rows, COLUMNS, { wide: options.wide }));
-    }),
+  withExamples(tableCommand(command), "signalbox hooks list").action(
+    async (options: JsonOptions & { readonly wide?: boolean }) =>
+      withService(await environment(), options, async ({ client }) => {
+        const { mappings } = await readSettings(client.call);
+        const requests = hookRequestCalls(client.call);
+        const rows: Row[] = [];
+        for (const mapping of mappings) {
+          const { requests: newest } = await requests.list({ mapping: mapping.mapping, limit: 1 });
+          rows.push({ ...mapping, lastRequest: newest[0] ?? null });
+        }
+        if (options.json) return print(rows.map((row) => cleanJson(row)));
+        if (rows.length === 0) return printNote("No mappings are configured: see hooks.mappings and hooks.presets.");
+        print(tableLines(rows, COLUMNS, { wide: options.wide }));
+      }),
   );
