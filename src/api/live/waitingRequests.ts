@@ -85,8 +85,9 @@ export class WaitingRequests implements ChangeListener {
    */
   async until<T>(wait: RequestedWait | null, awaited: Awaited<T>): Promise<Waited<T>> {
     if (!wait || this.#isEnded || !this.#hasRoom(wait)) return { value: await awaited.read(), headers: {} };
-    const key = keyOf(awaited.record);
-    const waiter = new Waiter(ownerOf(wait), awaited.mayEnd);
+    const { record, mayEnd = () => true } = awaited;
+    const key = subjectOf(record);
+    const waiter = new Waiter(ownerOf(wait), (change) => concerns(record, change) && mayEnd(change));
     const onGone = () => waiter.leave();
     const timer = setTimeout(() => waiter.end(), this.#delayOf(wait));
     wait.gone.addEventListener("abort", onGone);
@@ -188,7 +189,7 @@ export class WaitingRequests implements ChangeListener {
     if (this.#size === 0) return;
     for (const change of unpack()) {
       if (change.kind === "many") this.#wakeAll();
-      else for (const waiter of this.#waiters.get(keyOfChange(change)) ?? []) waiter.onChange(change);
+      else for (const waiter of this.#waiters.get(subjectOfChange(change)) ?? []) waiter.onChange(change);
     }
   }
 
@@ -246,7 +247,7 @@ class Waiter {
   readonly #mayEnd: (change: Change) => boolean;
   #wake = () => {};
 
-  constructor(owner: string, mayEnd: (change: Change) => boolean = () => true) {
+  constructor(owner: string, mayEnd: (change: Change) => boolean) {
     this.owner = owner;
     this.#mayEnd = mayEnd;
   }
@@ -277,15 +278,19 @@ class Waiter {
   }
 }
 
-function keyOf(record: AwaitedRecord): string {
-  if (record.kind === "log") return logKey(record);
-  return record.kind === "job" ? `job ${record.jobId}` : `run ${record.runId}`;
-}
+/** Returns the name of a record, by which reads of it are shared. */
+const keyOf = (record: AwaitedRecord): string =>
+  record.kind === "log" ? `log ${record.jobId.length} ${record.jobId} ${record.stepKey}` : subjectOf(record);
 
-const logKey = ({ jobId, stepKey }: { readonly jobId: string; readonly stepKey: string }) =>
-  `log ${jobId.length} ${jobId} ${stepKey}`;
+/** Returns the name of the job or run that a record belongs to, by which its waiting requests are found. */
+const subjectOf = (record: AwaitedRecord): string =>
+  record.kind === "run" ? `run ${record.runId}` : `job ${record.jobId}`;
 
-function keyOfChange(change: Exclude<Change, { kind: "many" }>): string {
-  if (change.kind === "job" || change.kind === "step") return `job ${change.jobId}`;
-  return change.kind === "log" ? logKey(change) : `${change.kind} ${change.id}`;
+const subjectOfChange = (change: Exclude<Change, { kind: "many" }>): string =>
+  "jobId" in change ? `job ${change.jobId}` : `${change.kind} ${change.id}`;
+
+/** Returns whether a change can concern a record. A log changes by its lines, and ends with the deletion of its job. */
+function concerns(record: AwaitedRecord, change: Change): boolean {
+  if (record.kind !== "log") return change.kind !== "log";
+  return change.kind === "log" ? change.stepKey === record.stepKey : change.kind === "job" && change.moved;
 }
