@@ -70,7 +70,7 @@ describe("server.basePath", () => {
     expect(metrics.body).to.include("signalbox_");
     expect(openApi.body.servers).to.deep.equal([{ url: "/signalbox" }]);
     expect(openApi.body.info.description).to.include("(/signalbox/docs/errors)");
-    const links = [...errors.body.matchAll(/href="([^#"][^"]*)"/g)].map(
+    const links = [...errors.body.matchAll(/href="(?!data:)([^#"][^"]*)"/g)].map(
       ([, href]) => new URL(href, `${app.url}/docs/errors`).pathname,
     );
     expect(links).to.include.members(["/signalbox/", "/signalbox/guide/reference/errors", "/signalbox/docs"]);

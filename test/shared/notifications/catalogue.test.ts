@@ -11,6 +11,7 @@ import {
   aboutOf,
   NOTIFICATION_TYPES,
   NOTIFICATIONS,
+  subjectPath,
 } from "../../../src/shared/notifications/catalogue.ts";
 import type { NotificationData } from "../../../src/workers/notify/notification.ts";
 import { notificationText } from "../../../src/workers/notify/notificationText.ts";
@@ -55,7 +56,10 @@ describe("the catalogue of notifications", () => {
 
     expect(rows).to.deep.equal(Object.entries(NOTIFICATIONS).map(([type, { when }]) => [type, when]));
     expect(examples.map(({ type, data }) => [type, data])).to.deep.equal(
-      Object.entries(NOTIFICATIONS).map(([type, { example }]) => [type, example]),
+      ANY_NOTIFICATION_TYPES.map((type) => {
+        const example = NOTIFICATIONS[type].example as NotificationData;
+        return [type, { ...example, url: `https://jobs.example.com${subjectPath(type, example)}` }];
+      }),
     );
   });
 
