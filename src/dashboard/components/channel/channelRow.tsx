@@ -32,9 +32,7 @@ export function ChannelRow(props: ChannelProps) {
           "Nothing sent in 24 h"
         )}
       </p>
-      {pending + failed > 0 && (
-        <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
-      )}
+      <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
       {canAct && <ChannelTest {...props} />}
       {state === "stopped" && <Stop {...props} canAct={canAct} />}
       {lastFailure && (
