@@ -150,7 +150,7 @@ export async function startApp(options: Options = {}): Promise<TestApp> {
     call: (method, path, body, headers) => call(web.url, method, path, body, headers),
     close: () =>
       lifecycle.close((name, error) => {
-        throw new Error(`${name} did not close well`, { cause: error });
+        throw new Error(`${name} did not close well: ${error}`, { cause: error });
       }),
   };
 }

@@ -6,8 +6,7 @@ import { useOwnMongod } from "../../support/servers/servers.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
 describe("leases", () => {
-  useOwnMongod();
-  const app = useSharedApp();
+  const app = useOwnMongod(() => useSharedApp());
   afterEach(clearFailPoint);
 
   const soon = () => new Date(Date.now() + 60_000);

@@ -6,8 +6,7 @@ import { useOwnMongod } from "../../support/servers/servers.ts";
 import { useSharedApp } from "../../support/useApp.ts";
 
 describe("gates while MongoDB refuses writes", () => {
-  useOwnMongod();
-  const app = useSharedApp();
+  const app = useOwnMongod(() => useSharedApp());
   afterEach(() => clearFailPoint());
 
   it("records an answer although the job cannot be updated, and the repair updates it", async () => {

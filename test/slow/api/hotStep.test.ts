@@ -7,8 +7,7 @@ const WORKERS = 100;
 const REPORTS = 20;
 
 describe("a hundred workers that report on one step", () => {
-  useOwnMongod();
-  const app = useSharedApp();
+  const app = useOwnMongod(() => useSharedApp());
 
   it("all succeed, with far fewer commands and updates than reports", async () => {
     const { path } = await createJob(app);

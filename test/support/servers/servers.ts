@@ -35,18 +35,23 @@ export async function mongoUri(database: string): Promise<string> {
 /**
  * Gives the calling suite a mongod of its own, for tests that change the behaviour of the whole server. Call it before
  * the suite's own hooks.
+ * @param useMore declares hooks that need the mongod until they have run, such as those of a shared app; hooks that are declared
+ *   later run after the mongod has stopped
+ * @returns what `useMore` returns
  */
-export function useOwnMongod(): void {
+export function useOwnMongod<T = void>(useMore: () => T = () => undefined as T): T {
   let usual: typeof mongod;
   before(async () => {
     usual = mongod;
     mongod = createReplicaSet(1);
     await mongod;
   });
+  const used = useMore();
   after(async () => {
     await (await mongod)?.stop(REMOVE);
     mongod = usual;
   });
+  return used;
 }
 
 /** Also removes the data. */
