@@ -30,6 +30,25 @@ describe("dashboard page of hooks", () => {
     await untilPasses(async () => expect(await addressOf(page)).to.match(/outcome=refused/));
   });
 
+  it("shows no request before the hooks above, which would move it away from the pointer", async () => {
+    await send({ n: 7, result: "failed" });
+    const page = await openLive("/");
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(/\/api\/hooks$/, (route) => held.then(() => route.continue()));
+    const requests = page.waitForResponse(/\/api\/hooks\/requests/);
+    await page.goto(`${app.url}/requests`);
+    await (await requests).finished();
+    const before = await page.getByRole("row").count();
+    release();
+
+    await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).waitFor();
+    expect(before).to.equal(0);
+    expect(await page.getByRole("list", { name: "Hooks" }).count()).to.equal(1);
+  });
+
   it("shows each hook with its address, the last verdict and its requests, and opens them", async () => {
     await send({ n: 7, result: "failed" });
     await send({}, "nothing");

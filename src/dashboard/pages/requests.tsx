@@ -38,23 +38,24 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
           </button>
         )}
       </PageHead>
-      <HookList current={hook} />
-      {isTrying && <TryMapping hook="" headers={{}} body="" />}
-      {(mapping !== null || hook !== null) && (
-        <p class="filters line">
-          <FilterChip query={query} name="hook" title="hook" />
-          <FilterChip query={query} name="mapping" title="mapping" />
-        </p>
-      )}
-      <List
-        list={list}
-        label="Requests to hooks, newest first"
-        noun={["request", "requests"]}
-        kind="requests"
-        columns={["Event", "Result", "Outcome", "Runs", "Age"]}
-        cells={(request) => <RequestCells request={request} />}
-        empty={<NoRequests isFiltered={outcome !== null || mapping !== null || hook !== null} />}
-      />
+      <HookList current={hook}>
+        {isTrying && <TryMapping hook="" headers={{}} body="" />}
+        {(mapping !== null || hook !== null) && (
+          <p class="filters line">
+            <FilterChip query={query} name="hook" title="hook" />
+            <FilterChip query={query} name="mapping" title="mapping" />
+          </p>
+        )}
+        <List
+          list={list}
+          label="Requests to hooks, newest first"
+          noun={["request", "requests"]}
+          kind="requests"
+          columns={["Event", "Result", "Outcome", "Runs", "Age"]}
+          cells={(request) => <RequestCells request={request} />}
+          empty={<NoRequests isFiltered={outcome !== null || mapping !== null || hook !== null} />}
+        />
+      </HookList>
     </>
   );
 }

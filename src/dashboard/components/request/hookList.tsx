@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { Hook, HookHour } from "../../../wire/hookRequest.ts";
 import { useReloadEvery } from "../../data/live/reloadEvery.ts";
 import { requestSummary } from "../../data/requestSummary.ts";
@@ -10,17 +11,28 @@ import { When } from "../values/when.tsx";
 
 const RELOAD_EVERY_MS = 15_000;
 
+interface HookListProps {
+  readonly current: string | null;
+  /** What stands below the hooks. It waits for them, because it would move when they arrive. */
+  readonly children: ComponentChildren;
+}
+
 /** The hooks, one a row: name, address, the verdict about the last request, and a bar for each hour of the last day. */
-export function HookList({ current }: { current: string | null }) {
-  const { value, reload } = useQuery((signal) => hookRequests.hooks({ signal }));
+export function HookList({ current, children }: HookListProps) {
+  const { value, error, reload } = useQuery((signal) => hookRequests.hooks({ signal }));
   useReloadEvery(reload, RELOAD_EVERY_MS);
-  if (!value || value.hooks.length === 0) return null;
+  if (!value && error === null) return null;
   return (
-    <ul class="box" aria-label="Hooks">
-      {value.hooks.map((hook) => (
-        <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
-      ))}
-    </ul>
+    <>
+      {value && value.hooks.length > 0 && (
+        <ul class="box" aria-label="Hooks">
+          {value.hooks.map((hook) => (
+            <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
+          ))}
+        </ul>
+      )}
+      {children}
+    </>
   );
 }
 
