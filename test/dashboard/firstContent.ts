@@ -1,6 +1,6 @@
-import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
+import { useApp } from "../support/useApp.ts";
 import { manySteps } from "./manySteps.ts";
 
 const STEPS = 10_000;
@@ -22,14 +22,8 @@ const WATCH = `window.firstRow = new Promise((resolve) => {
 describe("the first visit on a slow phone", function () {
   this.timeout(120_000);
   const contexts = new BrowserContexts();
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
-  });
+  afterEach(() => contexts.closeAll());
+  const app = useApp();
 
   it("of a job with 10,000 steps", async () => {
     const job = await createJob(app, { name: "Many steps", metadata: { team: "sales" } });
@@ -46,12 +40,11 @@ describe("the first visit on a slow phone", function () {
     await page.addInitScript(WATCH);
     await page.goto(url, { waitUntil: "commit" });
     const row = await page.evaluate<number>("firstRow");
-    const files = await page.evaluate<[string, number, number, number][]>(
+    const kb = await page.evaluate<number>(
       `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
         .filter(({ responseEnd }) => responseEnd)
-        .map((one) => [one.name, one.responseStart, one.responseEnd, one.transferSize])`,
+        .reduce((sum, { transferSize }) => sum + transferSize, 0) / 1_000`,
     );
-    const kb = files.reduce((sum, [, , , size]) => sum + size, 0) / 1_000;
     console.log(`first row after ${row.toFixed(0)} ms, with ${kb.toFixed(0)} kB`);
     await contexts.closeAll();
   }

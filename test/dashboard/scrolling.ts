@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
-import { startApp, type TestApp } from "../support/app.ts";
 import { BrowserContexts } from "../support/browser.ts";
 import { createJob } from "../support/factories.ts";
+import { useApp } from "../support/useApp.ts";
 import { manyJobs } from "./manyJobs.ts";
 import { manySteps } from "./manySteps.ts";
 
@@ -14,14 +14,8 @@ const TURNS = 200;
 describe("the page scrolls through 10,000 rows", function () {
   this.timeout(600_000);
   const contexts = new BrowserContexts();
-  let app: TestApp;
-  beforeEach(async () => {
-    app = await startApp();
-  });
-  afterEach(async () => {
-    await contexts.closeAll();
-    await app.close();
-  });
+  afterEach(() => contexts.closeAll());
+  const app = useApp();
 
   it("of jobs", async () => {
     await manyJobs(app, ROWS);

@@ -12,7 +12,7 @@ import { originOf } from "./caller.ts";
 /** Counts one failed authentication of an address. @throws AppError rate_limited when its network exceeds the limit */
 export type CountFailure = (address: string) => Promise<void>;
 
-/** How long Redis may take to count a failure before the process counts it itself. */
+/** Maximum time for Redis to count a failure; after it, the process counts the failure itself. */
 const REDIS_TIMEOUT_MS = 500;
 /** Failed authentications that one network (see `networkOf`) may make within `duration` seconds. */
 const FAILURE_LIMIT = { points: 20, duration: 60 } as const;

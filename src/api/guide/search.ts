@@ -39,7 +39,7 @@ const CODE = 1 / 2;
 /** Terms in a text of usual length. In a longer one, a term must occur more often for the same weight. */
 const USUAL_LENGTH = 100;
 
-/** How much a word counts that says little about the subject of a question, compared with one as rare. */
+/** The share that a filler counts, which says little about the subject of a question, of another word as rare. */
 const FILLER = 1 / 4;
 const FILLERS = /^(?:an?|and|are|can|doe?s?|how|i|is|it|my|of|that|the|ther|to|what|when|wher|which|why|with)$/;
 

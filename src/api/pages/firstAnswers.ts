@@ -11,7 +11,7 @@ const MAX_CHARS = 200_000;
 /** Headers of the request for the document that are not meant for the API. */
 const OF_THE_DOCUMENT = ["if-none-match", "prefer"];
 
-/** What a page of the dashboard reads first over the API, and what its document shows of it until the script has loaded. */
+/** The first reads of a page of the dashboard over the API, and the content that its document shows until the script has loaded. */
 export interface FirstAnswers {
   /** `{"session":{…},"jobs":{…}}` */
   readonly json: string;

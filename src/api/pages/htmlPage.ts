@@ -2,7 +2,7 @@ import { Html, html } from "../../shared/text/html.ts";
 
 interface HtmlPage {
   readonly title: string;
-  /** What the head has besides the title. */
+  /** The elements of the head besides the title. */
   readonly head: Html;
   readonly style: string;
   readonly body: Html;

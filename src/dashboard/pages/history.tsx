@@ -24,7 +24,7 @@ const RELOAD_EVERY_MS = 15_000;
 /** Seconds that the example's jobs took, newest first; a negative number is of a failed one. */
 const EXAMPLE_SECONDS = [64, 61, 66, 58, -22, 60, 59, 63, 55, 57, 54, 56, -12, 53, 50, 52, 49, 51, 47, 48];
 
-/** What the page shows of a name, while it has none. */
+/** An example of a row, which the page shows while it has no names. */
 const EXAMPLE: readonly NameHistory[] = [
   {
     name: "Nightly import",

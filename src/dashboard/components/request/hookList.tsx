@@ -13,7 +13,7 @@ const RELOAD_EVERY_MS = 15_000;
 
 interface HookListProps {
   readonly current: string | null;
-  /** What stands below the hooks. It waits for them, because it would move when they arrive. */
+  /** The content below the hooks. It waits for them, because it would move when they arrive. */
   readonly children: ComponentChildren;
 }
 
