@@ -11,6 +11,9 @@ import { duration } from "../../time.ts";
 import { Toasts } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
 import { IconButton } from "../iconButton.tsx";
+import { FailedAttempts } from "../job/failedAttempts.tsx";
+import { FailurePanel } from "../job/failurePanel.tsx";
+import { Links } from "../job/links.tsx";
 import { Failure } from "../notice.tsx";
 import { Clamp } from "../values/clamp.tsx";
 import { Facts } from "../values/facts.tsx";
@@ -19,9 +22,6 @@ import { ProgressBar } from "../values/progress.tsx";
 import { RichText } from "../values/richText.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
-import { FailedAttempts } from "./failedAttempts.tsx";
-import { FailurePanel } from "./failurePanel.tsx";
-import { Links } from "./links.tsx";
 import { StepLog } from "./stepLog.tsx";
 
 interface StepPanelProps {
