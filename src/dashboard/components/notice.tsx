@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
 import { checkAccess } from "../data/access.ts";
+import { isMissing } from "../data/missing.ts";
 import type { Path } from "../paths.ts";
 import { address } from "../router.ts";
 
@@ -37,15 +38,10 @@ export function NotFound({ title, children }: { title: string; children: Compone
 interface RecordErrorProps {
   readonly error: unknown;
   readonly retry: () => void;
-  /** The kind of the record, as the code of the error about a missing one begins: `run` for `run_not_found`. */
-  readonly record: string;
+  readonly record: Parameters<typeof isMissing>[1];
   /** Why the record may be missing. */
   readonly children: ComponentChildren;
 }
-
-/** Returns whether an error says that a record does not exist. */
-export const isMissing = (error: unknown, record: string): boolean =>
-  error instanceof SignalboxError && error.code === `${record}_not_found`;
 
 /** The content of the page of a record that could not be read: it is missing, or the request has failed. */
 export function RecordError({ error, retry, record, children }: RecordErrorProps) {

@@ -6,12 +6,12 @@ import { Icon } from "../components/icon.tsx";
 import { JobDetails } from "../components/job/jobDetails.tsx";
 import { JobHead } from "../components/job/jobHead.tsx";
 import { isNotified, useNotification } from "../components/job/notifyWhenDone.tsx";
-import { Failure, NotFound } from "../components/notice.tsx";
+import { Failure, RecordError } from "../components/notice.tsx";
 import { StepPanel } from "../components/step/stepPanel.tsx";
 import { Steps } from "../components/step/steps.tsx";
 import { takeFirst } from "../data/first.ts";
 import { useJobGates } from "../data/gate/jobGates.ts";
-import { type FirstOfJob, isMissing, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
+import { type FirstOfJob, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
 import { isStale, shownStatus, titleOf } from "../data/job/jobText.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";
 import { orderSteps } from "../data/job/stepOrder.ts";
@@ -87,14 +87,11 @@ function pollWithBackoff(poll: () => unknown): () => void {
 
 function JobError({ jobId, error, record }: { jobId: string; error: unknown; record: JobRecord }) {
   if (!error) return null;
-  if (!isMissing(error)) {
-    return <Failure error={error} retry={() => record.reload()} />;
-  }
   return (
-    <NotFound title="Job not found">
+    <RecordError record="job" error={error} retry={() => record.reload()}>
       <bdi class="id">{jobId}</bdi> was deleted or not created yet. This page shows it once it exists.{" "}
       <a href={address("/")}>See all jobs</a>
-    </NotFound>
+    </RecordError>
   );
 }
 

@@ -1,10 +1,11 @@
 import type { RunSummary } from "../../client/client.ts";
 import { Crumbs } from "../components/frame/pageHead.tsx";
-import { isMissing, RecordError } from "../components/notice.tsx";
+import { RecordError } from "../components/notice.tsx";
 import { TranscriptList } from "../components/session/transcript.tsx";
 import { WaitingEvents } from "../components/session/waitingEvents.tsx";
 import { useLive } from "../data/live/useLive.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
+import { isMissing } from "../data/missing.ts";
 import { useTranscript } from "../data/session/transcript.ts";
 import { address, type Place } from "../router.ts";
 import { visible } from "../text.ts";

@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { type JobSummary, SignalboxError, type Step, type StepSummary } from "../../../client/client.ts";
+import type { JobSummary, Step, StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
 import { barOf, endOf, isStepStale, shownStepStatus } from "../../data/job/timeline.ts";
 import { useThrottle } from "../../data/live/useThrottle.ts";
+import { isMissing } from "../../data/missing.ts";
 import { service } from "../../data/service.ts";
 import { type Query, useQuery } from "../../data/useQuery.ts";
 import { isNarrow } from "../../narrow.ts";
@@ -195,8 +196,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
 }
 
 function StepError({ error, retry }: { error: unknown; retry: () => void }) {
-  if (!(error instanceof SignalboxError && error.code === "step_not_found"))
-    return <Failure error={error} retry={retry} />;
+  if (!isMissing(error, "step")) return <Failure error={error} retry={retry} />;
   return <p class="muted">Step not found: no report has created it.</p>;
 }
 

@@ -1,16 +1,9 @@
 import { signal } from "@preact/signals";
-import {
-  type Client,
-  type Job,
-  type JobSummary,
-  SignalboxError,
-  type StatusCounts,
-  type Step,
-  type StepSummary,
-} from "../../../client/client.ts";
+import type { Client, Job, JobSummary, StatusCounts, Step, StepSummary } from "../../../client/client.ts";
 import { type ProgressPoint, withPoint } from "../../../shared/timeLeft.ts";
 import { FIRST_PAGE, STEP_ROW } from "../../firstReads.ts";
 import { throttle } from "../live/throttle.ts";
+import { isMissing } from "../missing.ts";
 import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
 
@@ -99,9 +92,9 @@ export class JobRecord {
   /** Reads the job and its steps, and shows each part as it arrives. Replaces a reload that is in progress. */
   async reload(): Promise<void> {
     const read = this.#read("job", (signal) => this.#readJob(signal));
-    if (isMissing(this.#latest().error)) {
+    if (isMissing(this.#latest().error, "job")) {
       await read;
-      if (isMissing(this.#latest().error)) return; // Its steps are read once it exists.
+      if (isMissing(this.#latest().error, "job")) return; // Its steps are read once it exists.
     }
     await Promise.all([read, this.#read("steps", (signal) => this.#readSteps(signal))]);
   }
@@ -115,7 +108,7 @@ export class JobRecord {
       await read(reading.signal);
     } catch (error) {
       if (reading.signal.aborted) return;
-      const isDeleted = isMissing(error) && this.#latest().job !== null;
+      const isDeleted = isMissing(error, "job") && this.#latest().job !== null;
       this.#change(isDeleted ? { isDeleted } : { error });
     }
     if (this.#reading[part] === reading) this.#reading[part] = null;
@@ -237,6 +230,3 @@ export class JobRecord {
     this.#pendingChange = {};
   }
 }
-
-/** Whether an error says that the job does not exist. */
-export const isMissing = (error: unknown): boolean => error instanceof SignalboxError && error.code === "job_not_found";
