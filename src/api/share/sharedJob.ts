@@ -1,4 +1,3 @@
-import { NO_COUNTS } from "../../models/jobs/children.ts";
 import { jobNotFound } from "../../models/jobs/jobs.ts";
 import { readLastLines } from "../../models/jobs/log/readLog.ts";
 import { lastSteps } from "../../models/jobs/read/readSteps.ts";
@@ -21,7 +20,7 @@ export async function readSharedJob(stores: Stores, { job, include, expiresAt }:
   const hasOutput = include.includes("output");
   const shown = { ...job, input: null, metadata: null, ...(!hasOutput && { output: null }) };
   const [[view], { steps, count }, lines] = await Promise.all([
-    viewJobs(stores, [shown], { children: [NO_COUNTS] }), // a link does not show children
+    viewJobs(stores, [shown]),
     lastSteps(stores, job.jobId, MAX_STEPS),
     include.includes("log") ? readLastLines(stores.logs, job._id, MAX_LINES) : undefined,
   ]);

@@ -12,17 +12,34 @@ const MAX_COUNTED = 100_000;
 /** Number of children from which MongoDB counts them. */
 const MANY = 500;
 
-/** Counts the children of jobs, those of concurrent reads in one query of an index. */
+/**
+ * Counts the children of jobs, those of concurrent reads in one query of an index. Jobs that no other job has named as its parent
+ * are not looked up: most reads are of such jobs. A child may come before its parent, so that both mark the parent: the child
+ * before it is written, and again after it if there was no parent, and every other change of a job marks it if it has children.
+ */
 export class Children {
+  readonly #collection: Documents<JobDoc>;
   readonly #counts: Batcher<string, StatusCounts>;
 
   constructor(collection: Documents<JobDoc>) {
+    this.#collection = collection;
     this.#counts = new Batcher((jobIds) => countChildren(collection, jobIds), EQUAL_WEIGHTS);
   }
 
   /** Returns the number of a job's children by status. @throws AppError unavailable */
-  count(jobId: string): Promise<StatusCounts> {
-    return this.#counts.add(jobId);
+  async count({ jobId, isParent }: Pick<JobDoc, "jobId" | "isParent">): Promise<StatusCounts> {
+    return isParent ? this.#counts.add(jobId) : NO_COUNTS;
+  }
+
+  /** Marks a job as a parent. @returns whether the job exists @throws AppError unavailable */
+  async mark(jobId: string): Promise<boolean> {
+    return (await this.#collection.updateOne({ jobId }, { $set: { isParent: true } })).matchedCount > 0;
+  }
+
+  /** Marks a job if it has children. @returns whether it has @throws AppError unavailable */
+  async markIfAny(jobId: string): Promise<boolean> {
+    const { running, completed, failed } = await this.#counts.add(jobId);
+    return running + completed + failed > 0 && this.mark(jobId);
   }
 }
 

@@ -83,6 +83,8 @@ export const JobDoc = f.object({
   failedWords: f.optional(f.listOf(f.string)),
   /** The jobId of the job that this one is a part of. */
   parentJobId: f.nullable(f.string),
+  /** Set once another job has named this one as its parent; missing before. */
+  isParent: f.optional(f.boolean),
   /** The number of its steps by status. */
   stepCounts: f.object({ running: f.number, completed: f.number, failed: f.number }),
   /** A copy of the running step with the newest report; null while no step is running. */

@@ -87,7 +87,9 @@ export class Jobs {
     const ends = change.status === "running" ? undefined : change.status;
     const set = inOrder(change, { ...jobFields(jobId, change, writes, now), ...(ends && endedBy(ends, id)) });
     await this.#payloads.write(writes.docs);
-    const before = change.parentJobId === undefined ? null : await this.find(jobId).catch(ignore("job_not_found"));
+    const { parentJobId } = change;
+    const isMarked = !parentJobId || (await this.children.mark(parentJobId));
+    const before = parentJobId === undefined ? null : await this.find(jobId).catch(ignore("job_not_found"));
     const { staleAfterSeconds, wanted } = this.#settings;
     const notes = noteFields({ id, ends, isReport: isReport(change) }, wanted, now);
     const slow = wanted.types.has("job.slow") && slowFields(change.status, now);
@@ -100,13 +102,15 @@ export class Jobs {
     // If this fails, the sweep deletes them.
     if (changesPayloads(change)) await this.#payloads.delete([jobId], job.replaced ?? []).catch(() => {});
     this.notifyChange(jobId);
-    if (created || change.status !== undefined || change.parentJobId !== undefined) this.notifyParent(job);
+    if (created || change.status !== undefined || parentJobId !== undefined) this.notifyParent(job);
     if (before && before.parentJobId !== job.parentJobId) this.notifyParent(before);
     if (job.notes) this.noted();
     const ended = ends && job.endedBy?.equals(id) ? ends : null;
     if (created) this.#counter.countStarted(job);
     if (ended) this.countEnded(job);
-    return { created, ended, job };
+    if (!isMarked) await this.children.mark(parentJobId);
+    const isParent = job.isParent || (await this.children.markIfAny(jobId));
+    return { created, ended, job: isParent ? { ...job, isParent } : job };
   }
 
   /**

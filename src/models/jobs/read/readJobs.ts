@@ -1,4 +1,3 @@
-import type { StatusCounts } from "../../../wire/blocks.ts";
 import type { ChangedJob, JobRead, JobView } from "../../../wire/job.ts";
 import { decodeCursor, encodeCursor } from "../../db/cursor.ts";
 import { readPage } from "../../db/page.ts";
@@ -20,12 +19,8 @@ export async function viewWrittenJob(stores: JobStores, job: JobHead): Promise<C
 }
 
 /** Returns a job with its current step. @throws AppError job_not_found (it has been deleted since it was read), unavailable */
-async function viewJob(
-  stores: JobStores,
-  job: JobHead,
-  { children, freshUsual }: { children?: StatusCounts; freshUsual?: boolean | undefined } = {},
-): Promise<JobView> {
-  const [view] = await viewJobs(stores, [job], { children: children && [children], freshUsual });
+async function viewJob(stores: JobStores, job: JobHead, freshUsual = false): Promise<JobView> {
+  const [view] = await viewJobs(stores, [job], freshUsual);
   if (!view) throw jobNotFound(job.jobId);
   return view;
 }
@@ -48,11 +43,10 @@ export async function readJob(
   { stepKey, withSteps = false, freshUsual = false }: JobReadOptions,
 ): Promise<JobRead> {
   if (stepKey === undefined && !withSteps) {
-    const [found, children] = await Promise.all([stores.jobs.find(jobId), stores.jobs.children.count(jobId)]);
-    return viewJob(stores, found, { children, freshUsual });
+    return viewJob(stores, await stores.jobs.find(jobId), freshUsual);
   }
   const { job, ...steps } = await readJobWithSteps(stores, jobId, { stepKey, withSteps });
-  return { ...(await viewJob(stores, job, { freshUsual })), ...steps };
+  return { ...(await viewJob(stores, job, freshUsual)), ...steps };
 }
 
 /** Returns the next time at which a job or one of its steps that was read with it becomes stale; null if none does. */

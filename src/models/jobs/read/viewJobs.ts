@@ -1,5 +1,4 @@
 import { AppError } from "../../../shared/errors.ts";
-import type { StatusCounts } from "../../../wire/blocks.ts";
 import type { JobView, Usual } from "../../../wire/job.ts";
 import { NO_COUNTS } from "../children.ts";
 import { type FreeObject, unpackObject } from "../freeObject.ts";
@@ -42,15 +41,14 @@ export function unpackPayload(
 
 /**
  * Returns jobs as clients read them, in the order given.
- * @param options.children the number of their children, if that has been read
- * @param options.freshUsual whether usual durations are read anew rather than taken from the cache of this process
+ * @param freshUsual whether usual durations are read anew rather than taken from the cache of this process
  * @returns null for each job that was deleted while it was read
  * @throws AppError unavailable
  */
 export async function viewJobs(
   stores: JobStores,
   jobs: readonly JobHead[],
-  { children, freshUsual }: { children?: readonly StatusCounts[] | undefined; freshUsual?: boolean | undefined } = {},
+  freshUsual = false,
 ): Promise<(JobView | null)[]> {
   const [texts, usual, counts] = await Promise.all([
     readTexts(stores, jobs),
@@ -58,7 +56,7 @@ export async function viewJobs(
       jobs.map(({ name }) => name),
       freshUsual,
     ),
-    children ?? Promise.all(jobs.map(({ jobId }) => stores.jobs.children.count(jobId))),
+    Promise.all(jobs.map((job) => stores.jobs.children.count(job))),
   ]);
   return Promise.all(
     jobs.map(async (job, i) => {

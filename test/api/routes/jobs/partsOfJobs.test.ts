@@ -138,6 +138,22 @@ describe("children of a job", () => {
     expect(await ids("children=hide&jobId=p")).to.deep.equal(["p"]);
   });
 
+  it("are counted whichever comes first, also when parent and child are created at the same time or the parent again", async () => {
+    const keys = Array.from({ length: 20 }, (_, i) => `race-${i}`);
+    await Promise.all(
+      keys.flatMap((key) => [
+        operator("PUT", `/api/jobs/${key}`, {}),
+        operator("PUT", `/api/jobs/${key}%2F1`, { parentJobId: key }),
+      ]),
+    );
+    await operator("DELETE", "/api/jobs/race-0");
+    await operator("PUT", "/api/jobs/race-0", {});
+
+    const read = await Promise.all(keys.map((key) => operator("GET", `/api/jobs/${key}`)));
+
+    for (const { body } of read) expect(body.children).to.deep.equal({ ...COUNTS, running: 1 });
+  });
+
   it("stay when their parent is deleted, and lose it with null", async () => {
     await operator("PUT", "/api/jobs/q", {});
     await operator("PUT", "/api/jobs/q%2F1", { parentJobId: "q" });
