@@ -7,7 +7,7 @@ import { JsonBlock, TextBlock } from "../values/json.tsx";
 /** Shows what the mappings make of a request with the present configuration: their conditions, placeholders and runs. */
 export function DryRunView({ result: { mapping, reason, considered, transform, runCount, runs } }: { result: DryRun }) {
   return (
-    <section class="card section" aria-label="Mapping" aria-live="polite">
+    <section class="card" aria-label="Mapping" aria-live="polite">
       <h2>{mapping === null ? "No mapping matches" : `Matches ${mapping}`}</h2>
       {considered.map((one) => (
         <Compared key={one.mapping} {...one} />
