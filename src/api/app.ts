@@ -121,7 +121,7 @@ function layersOf(deps: ApiDeps, settings: AppSettings): readonly Layer[] {
     ["routes", common.router.routes() as Middleware, "after the authentication whose result they receive"],
     [
       "not found",
-      notFound(common.router, (ctx) => !isData(ctx.path) && sendPage(ctx), hookMount.findFault),
+      notFound(common.router, (ctx) => !isData(ctx.path) && sendPage(ctx)),
       "last: it handles what no route has matched",
     ],
   ];

@@ -3,7 +3,6 @@ import type { Context, Middleware } from "koa";
 import { allTokens } from "../config/access/tokenList.ts";
 import { BUILT_IN_HOOKS } from "../config/mappings/mapping.ts";
 import { hookName, type Mapping, mappingsNamed } from "../hooks/mappings/mapping.ts";
-import type { AppError } from "../shared/errors.ts";
 import { type ApiAuth, LOGIN_PATH } from "./auth/apiAuth.ts";
 import { mayDo } from "./auth/caller.ts";
 import { answerGraph, expectsHandshake } from "./auth/handshake.ts";
@@ -18,7 +17,7 @@ import { MCP_PATH } from "./mcp/operation.ts";
 import { withoutConfiguredNames } from "./metrics/metrics.ts";
 import { publicPath } from "./middleware/basePath.ts";
 import { jsonBody } from "./middleware/body.ts";
-import { methodNotAllowed } from "./middleware/notFound.ts";
+import { refuseMethod } from "./middleware/notFound.ts";
 import { toOpenApi } from "./openapi/openapi.ts";
 import { DASHBOARD, mountDashboard } from "./pages/dashboard.ts";
 import { mountDocs } from "./reference/docs.ts";
@@ -83,13 +82,8 @@ export function mountApi(
   };
 }
 
-interface HookMount extends Mount {
-  /** Returns the error for a path of the hooks without a hook, and undefined for any other path. */
-  readonly findFault: (ctx: Context) => AppError | undefined;
-}
-
 /** Adds the hooks, if they are enabled: the built-in ones, and one for each name of a mapping. */
-export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): HookMount {
+export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Mount {
   const { deps, router, options, routes, auth, refuse } = mount;
   const { hooks, clock, log, sns, refusedRequests } = deps;
   const owns = (path: string) => hooks.enabled && isUnder(path, hooks.path);
@@ -117,18 +111,17 @@ export function mountHooks(mount: MountDeps, mappings: readonly Mapping[]): Hook
       if (hooks.compat === "openclaw") moveOpenClawToken(ctx.req.headers);
       if (ctx.path.endsWith("/")) ctx.path = ctx.path.slice(0, -1);
       const name = hookName(hooks.path, ctx.path);
-      const route = () => {
+      const route = async () => {
+        if (!isKnown(name)) throw unknownHook(ctx, hooks.path, mappings);
         // The route of Meta's handshake matches every name.
-        if (!["GET", "HEAD"].includes(ctx.method) || expectsHandshake(mappings, name, "GET")) return next();
-        throw isKnown(name) ? methodNotAllowed(ctx, ["POST"]) : unknownHook(ctx, hooks.path, mappings);
+        if (ctx.method === "POST" || expectsHandshake(mappings, name, "GET")) return next();
+        return refuseMethod(ctx, ["POST"]);
       };
       const authenticated = () => answerHandshake(ctx, () => checkToken(ctx, route));
       if (hooks.keepRequests === undefined) await authenticated();
       else await refusedRequests.collect(ctx, name, authenticated);
       if (hooks.compat === "openclaw" && ctx.status === 202) ctx.status = 200;
     },
-    findFault: (ctx) =>
-      owns(ctx.path) && !isKnown(hookName(hooks.path, ctx.path)) ? unknownHook(ctx, hooks.path, mappings) : undefined,
   };
 }
 

@@ -6,17 +6,10 @@ import { publicPath } from "./basePath.ts";
 /**
  * Handles requests that no route matches. Answers OPTIONS at a known path with its methods.
  * @param sendPage responds with a page to a browser, and returns whether it has responded
- * @param findHookFault returns the error for a path of the hooks without a hook, and undefined for any other path
- * @throws AppError method_not_allowed at a known path; hook_not_found, not_found
+ * @throws AppError method_not_allowed at a known path; not_found
  */
-export function notFound(
-  router: Router,
-  sendPage: (ctx: Context) => boolean,
-  findHookFault: (ctx: Context) => AppError | undefined,
-): Middleware {
+export function notFound(router: Router, sendPage: (ctx: Context) => boolean): Middleware {
   return (ctx) => {
-    const hookFault = findHookFault(ctx);
-    if (hookFault) throw hookFault;
     const methods = methodsAt(router, ctx.path);
     if (methods.size === 0) {
       if (sendPage(ctx)) return;
@@ -27,20 +20,25 @@ export function notFound(
         : `See ${publicPath(ctx, "/docs")} for the list of endpoints.`;
       throw new AppError("not_found", { detail: `There is no endpoint or page at ${publicPath(ctx)}. ${hint}` });
     }
-    const fault = methodNotAllowed(ctx, methods);
-    if (ctx.method !== "OPTIONS") throw fault;
-    ctx.status = 204;
-    ctx.set(fault.headers);
+    refuseMethod(ctx, methods);
   };
 }
 
-/** Returns the error for a method that a path does not support. @param methods those that it supports besides OPTIONS */
-export function methodNotAllowed(ctx: Context, methods: Iterable<string>): AppError {
+/**
+ * Refuses a method that a path does not support, and answers OPTIONS.
+ * @param methods those that it supports besides OPTIONS
+ * @throws AppError method_not_allowed
+ */
+export function refuseMethod(ctx: Context, methods: Iterable<string>): void {
   const allow = [...methods, "OPTIONS"].join(", ");
-  return new AppError("method_not_allowed", {
-    detail: `${publicPath(ctx)} does not support ${ctx.method}. It supports ${allow}.${creationHint(ctx)}`,
-    headers: { Allow: allow },
-  });
+  if (ctx.method !== "OPTIONS") {
+    throw new AppError("method_not_allowed", {
+      detail: `${publicPath(ctx)} does not support ${ctx.method}. It supports ${allow}.${creationHint(ctx)}`,
+      headers: { Allow: allow },
+    });
+  }
+  ctx.status = 204;
+  ctx.set("Allow", allow);
 }
 
 /** Removes the slashes at the end of a path. */

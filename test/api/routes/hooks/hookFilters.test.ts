@@ -188,15 +188,23 @@ describe("filters, bodies and handshakes of a mapped hook", () => {
     expect(others.map(({ status }) => status)).to.deep.equal([403, 403, 401]);
   });
 
-  it("a GET of any other hook is as wrong as without a mapping that Meta verifies", async () => {
-    const answers = await Promise.all(
-      ["plain", "agent", "wake", "nope"].map((name) => fetch(`${app.url}/hooks/${name}`, { headers: hook })),
-    );
+  for (const method of ["GET", "PUT", "OPTIONS"]) {
+    it(`${method} of any other hook is answered as without a mapping that Meta verifies`, async () => {
+      const answers = await Promise.all(
+        ["plain", "agent", "wake", "nope"].map((name) => fetch(`${app.url}/hooks/${name}`, { method, headers: hook })),
+      );
 
-    expect(answers.map(({ status, headers }) => [status, headers.get("Allow")])).to.deep.equal([
-      ...Array(3).fill([405, "POST, OPTIONS"]),
-      [404, null],
-    ]);
+      expect(answers.map(({ status, headers }) => [status, headers.get("Allow")])).to.deep.equal([
+        ...Array(3).fill([method === "OPTIONS" ? 204 : 405, "POST, OPTIONS"]),
+        [404, null],
+      ]);
+    });
+  }
+
+  it("PUT of a hook that Meta verifies names GET too", async () => {
+    const { status, headers } = await fetch(`${app.url}/hooks/meta`, { method: "PUT", headers: hook });
+
+    expect([status, headers.get("Allow")?.split(", ")]).to.deep.equal([405, ["POST", "HEAD", "GET", "OPTIONS"]]);
   });
 
   it("Microsoft Graph's validation token comes back as text; notifications need the token and the client state", async () => {
