@@ -210,16 +210,19 @@ describe("signalbox jobs", () => {
   });
 
   describe("get", () => {
-    it("prints the job, its steps and its values as JSON", async () => {
+    it("prints the job, its values as JSON and its steps, the output last", async () => {
       const { jobId, path } = await createJob(app, { name: "Report", input: { month: "May" }, description: HOSTILE });
       await report(app, path, "collect", { stepName: "Collect", progress: 50, message: "120 of 240\nrows" });
+
+      await app.call("PUT", path, { output: { rows: 240 } });
 
       const { stdout } = await jobs("get", jobId, "--steps");
 
       expect(stdout).to.match(new RegExp(`^Job +${jobId}\nName +Report\nDescription +evil`));
       expect(stdout).to.match(/^Step +Collect \(50 %\)$/m);
       expect(stdout).to.match(/^collect +Collect +running +50 % +1 +\d+s +120 of 240 rows$/m);
-      expect(stdout).to.match(/^Input\n\{\n {2}"month": "May"\n\}$/m);
+      expect(stdout).to.match(/^Input\n\{\n {2}"month": "May"\n\}\n\nSTEP /m);
+      expect(stdout).to.match(/^Output\n\{\n {2}"rows": 240\n\}\n$/m);
       expect(stdout).to.not.match(/[^\P{Cc}\n]|\u202e/u);
     });
 

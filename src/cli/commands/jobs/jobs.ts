@@ -86,9 +86,9 @@ function jobLines(job: Job): string[] {
       ["Updated", `${updatedAt} (${age(updatedAt)} ago)`],
       ["Last report", lastReportAt && `${lastReportAt} (${age(lastReportAt)} ago)`],
     ]),
-    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["The job has no steps."])] : []),
     ...section("Input", input),
     ...section("Metadata", metadata),
+    ...(steps ? ["", ...(steps.length > 0 ? tableLines(steps, STEP_COLUMNS) : ["The job has no steps."])] : []),
     ...section("Output", output),
   ];
 }
