@@ -2,6 +2,7 @@ import type { Context, Middleware } from "koa";
 import { allTokens, needsLogin, type TokenList } from "../../config/access/tokenList.ts";
 import type { AuditLog } from "../../models/audit.ts";
 import { AppError } from "../../shared/errors.ts";
+import { hiderOf } from "../../shared/text/sanitizeText.ts";
 import { publicPath } from "../middleware/basePath.ts";
 import { missingScope, requireScope } from "./authorize.ts";
 import { type Caller, type Grant, originOf, scopesOf } from "./caller.ts";
@@ -175,8 +176,6 @@ const UNKNOWN_CALLS: readonly string[] = ["method_not_allowed", "not_found"];
 const isReader = (caller: Caller): boolean => scopesOf(caller).every((scope) => scope.endsWith(":read"));
 
 const isRead = ({ method }: Context): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
-
-const hiderOf = (token: string) => (text: string) => text.replaceAll(token, "***");
 
 /** Returns whether the hook token may read this path: a single run, but not its request. */
 export const isRunPath = ({ path }: { readonly path: string }): boolean => /^\/api\/runs\/[^/]+$/.test(path);

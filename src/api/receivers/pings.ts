@@ -3,6 +3,7 @@ import { createdPrefix } from "../../models/jobs/jobScope.ts";
 import { textLines } from "../../models/jobs/log/logLine.ts";
 import { type PingedRuns, pingSlug, type SlugPing } from "../../models/jobs/pings/slugPing.ts";
 import { AppError } from "../../shared/errors.ts";
+import { hiderOf, keepColours } from "../../shared/text/sanitizeText.ts";
 import { MAX_IDENTIFIER_LENGTH } from "../../shared/text/text.ts";
 import { rejectCrossSite } from "../auth/apiAuth.ts";
 import { requireScope } from "../auth/authorize.ts";
@@ -41,7 +42,7 @@ export function mountPings({ deps, options, auth, refuse }: MountDeps): Mount {
   async function resolve(ctx: Context): Promise<Address> {
     const [key = "", ...rest] = segmentsOf(ctx.path);
     const one = expected.get(key.toLowerCase());
-    const hide = (text: string) => text.replaceAll(key, "***");
+    const hide = hiderOf(key);
     if (one) return { runs: { pinged: one.id, name: one.name }, rest, hide };
     const caller = await auth.identifyToken(ctx, key);
     if (!caller?.byHeader && UUID.test(key) && (rest.length === 0 || stateOf(rest[0]) !== undefined)) {
@@ -74,7 +75,7 @@ export function mountPings({ deps, options, auth, refuse }: MountDeps): Mount {
     }
     const { rid } = ctx.query;
     if (rid !== undefined && (typeof rid !== "string" || !UUID.test(rid))) throw invalid("rid must be a UUID.");
-    const body = ctx.method === "POST" ? hide(await readBeginning(ctx, options.bodies)) : "";
+    const body = ctx.method === "POST" ? hide(keepColours(await readBeginning(ctx, options.bodies))) : "";
     const ping = { state, body, log: textLines(body, deps.clock.now()) };
     await report(deps, { ...runs, rid: rid?.toLowerCase(), ...trace }, ping);
   }

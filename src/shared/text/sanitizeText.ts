@@ -45,3 +45,18 @@ const UNPRINTABLE_EXCEPT_COLOURS = /\x1b(?!\[[\d;:]*m)|[\0-\x08\x0b\x0c\x0e-\x1a
 export function sanitizeText(text: string): string {
   return stripEscapeSequences(text.toWellFormed()).replace(LINE_END, "\n").replace(CONTROLS, "");
 }
+
+/** Returns a function that hides a secret in a text whose only escape sequences are colours, also where one divides the secret. */
+export function hiderOf(secret: string): (text: string) => string {
+  let pattern: RegExp | undefined;
+  return (text) => {
+    if (!text.includes("\x1b")) return text.replaceAll(secret, HIDDEN);
+    pattern ??= new RegExp([...secret].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join(COLOURS), "gu");
+    return text.replace(pattern, (found) => HIDDEN + (found.match(COLOUR_WITHIN) ?? []).join(""));
+  };
+}
+
+const HIDDEN = "***";
+const COLOURS = "(?:\\x1b\\[[\\d;:]*m)*";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with a control character
+const COLOUR_WITHIN = /\x1b\[[\d;:]*m/g;

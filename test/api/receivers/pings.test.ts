@@ -224,9 +224,10 @@ describe("/ping", () => {
     await ping("/start");
     await ping(`/start?rid=${RID}`, "POST", "Began");
     await ping(`/log?rid=${RID}`, "POST", `with ${KEY}`);
+    await ping(`/log?rid=${RID}`, "POST", `and ${KEY.slice(0, 3)}\x1b[K${KEY.slice(3, 5)}\x1b[1m${KEY.slice(5)}`);
     await ping(`/log?rid=${RID}`);
 
-    expect(await logOf(`team/${slug}/${RID}`)).to.deep.equal(["Began", "with ***"]);
+    expect(await logOf(`team/${slug}/${RID}`)).to.deep.equal(["Began", "with ***", "and ***\x1b[1m"]);
   });
 
   it("has the lines of an end in the log before the job ends", async () => {

@@ -379,6 +379,8 @@ describe("step logs of a service with tokens", () => {
       ...headers,
       "Content-Type": "application/x-ndjson",
     });
+    const coloured = `b ${TOKEN.replace("-", "\x1b[1;31m-\x1b[0m")} \x1b[32mok`;
+    await app.call("POST", "/api/jobs/j/steps/a/log", coloured, { ...headers, "Content-Type": "text/plain" });
     await app.call("POST", "/api/ping/j/log", TOKEN, { ...headers, "Content-Type": "text/plain" });
 
     const { body } = await app.call("GET", "/api/jobs/j/steps/a/log", undefined, headers);
@@ -388,6 +390,7 @@ describe("step logs of a service with tokens", () => {
       "export T=***",
       "curl -H 'Bearer ***' x",
       "a ***",
+      "b ***\x1b[1;31m\x1b[0m \x1b[32mok",
     ]);
   });
 });
