@@ -34,13 +34,15 @@ export function readJson(bytes: Uint8Array): unknown {
  */
 export function parseJsonBody(bytes: Uint8Array): object {
   if (bytes.length === 0) return {};
+  let value: unknown;
   try {
-    const value = readJson(bytes);
-    if (typeof value === "object" && value !== null) return value;
+    value = readJson(bytes);
   } catch {
-    // The parser's message quotes the body.
+    throw new AppError("invalid_json", { detail: NOT_JSON }); // the parser's message quotes the body
   }
-  throw new AppError("invalid_json", { detail: NOT_JSON });
+  if (typeof value === "object" && value !== null) return value;
+  const kind = value === null ? "null" : `a ${typeof value}`;
+  throw new AppError("invalid_json", { detail: `The body must be an object, not ${kind}.` });
 }
 
 /** The detail of the error about a body that cannot be parsed. */

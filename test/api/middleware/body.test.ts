@@ -22,6 +22,21 @@ describe("JSON bodies", () => {
     const answer = await fetch(app.url + path, { method, headers: sent, body: body as string });
     return { status: answer.status, text: await answer.text() };
   }
+  const DETAILS: readonly [body: string, detail: string][] = [
+    ["null", "The body must be an object, not null."],
+    ['"x"', "The body must be an object, not a string."],
+    ["7", "The body must be an object, not a number."],
+    ["true", "The body must be an object, not a boolean."],
+    ["nul", "The body must be a valid JSON object or array."],
+  ];
+  for (const [body, detail] of DETAILS) {
+    it(`PUT of a job with the body ${body} names the fault`, async () => {
+      const { text } = await send("PUT", `/api/jobs/${randomUUID()}`, body);
+
+      expect(JSON.parse(text).detail).to.equal(detail);
+    });
+  }
+
   const refusal = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).code];
 
   for (const [method, path, around] of DOORS) {
