@@ -103,7 +103,7 @@ const answer = route({
   tag: "gates",
   summary: "Answer a gate",
   description:
-    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`. A person who has logged in with the company's account is recorded as `oidc:ann@example.com`, and one whom a proxy names as `header:ann`, whatever the body says. The answer of a person in a chat is recorded as `telegram:123456 (Ann)`. Nobody else can use names that begin with `oidc:`, `header:`, `telegram:`, `slack:`, `discord:` or `ntfy:`.",
+    "Records the answer to an open gate. With `accept`, `content` must fit the `requestedSchema` of the gate; each fault is named with its pointer. The first answer counts: a second one is refused with 409 `gate_answered`, which has the gate with the first.\n\nWithout `answeredBy`, the answer is recorded as by `dashboard` or `api`. A person who has logged in with the company's account is recorded as `oidc:ann@example.com`, and one whom a proxy names as `header:ann`, whatever the body says. The answer of a person in a chat is recorded as `telegram:123456 (Ann)`. Nobody else can use names that begin with `oidc:`, `header:`, `telegram:`, `slack:`, `discord:` or `ntfy:`, or the name `expiry`.",
   example: examples.answerGate,
   schemas: { params, body: AnswerBody },
   bodyLimit: BODY_LIMIT,
@@ -122,6 +122,9 @@ const answer = route({
 /** The beginnings of the names of people whom a provider, a proxy or a chat service has named. */
 const RESERVED_NAME = /^(oidc|header|telegram|slack|discord|ntfy):/i;
 
+/** The name with which the end of a gate's time is recorded. */
+const EXPIRY = /^expiry$/i;
+
 /** Returns whose answer is recorded. Nobody chooses a reserved name. @throws AppError invalid_body */
 function answererOf(given: string | undefined, { actor, person, cookie }: Caller): string {
   if (person) return actor;
@@ -132,6 +135,7 @@ function answererOf(given: string | undefined, { actor, person, cookie }: Caller
       "answeredBy",
       `must not begin with ${reserved}, which names people whom another service has identified`,
     );
+  if (EXPIRY.test(name)) throw invalidField("answeredBy", "must not be expiry, which stands for the end of the time");
   return name || (cookie !== undefined ? "dashboard" : "api");
 }
 

@@ -228,9 +228,9 @@ describe("gates", () => {
     expect((await answer("publish", { action: "decline" })).body.answeredBy).to.equal("api");
   });
 
-  it("lets no caller answer under the name of a person in a chat", async () => {
+  it("lets no caller answer under the name of a person in a chat, or of the expiry", async () => {
     await put("publish");
-    const names = ["telegram:123456 (Ann)", "Slack:U0ABC", "discord:1", "nt\u200bfy:builds"];
+    const names = ["telegram:123456 (Ann)", "Slack:U0ABC", "discord:1", "nt\u200bfy:builds", "expiry", " Ex\u200bpiry"];
     const refused = await Promise.all(names.map((answeredBy) => answer("publish", { action: "accept", answeredBy })));
     const accepted = await answer("publish", { action: "accept", answeredBy: "Ann (telegram: @ann)" });
 
