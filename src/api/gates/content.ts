@@ -3,6 +3,7 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type from "typebox";
 import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
+import { isObject } from "../../shared/text/json.ts";
 import { bodyCheck } from "../routing/validate.ts";
 
 /** Maximum CPU time of all regular expressions of one answer: some take for ever, and a question has up to 50. */
@@ -52,15 +53,37 @@ export function checkContent({ properties, required = [] }: FormSchema, content:
   });
   leftMs = PATTERNS_CPU_MS;
   try {
-    bodyCheck(schema, { compile: (one) => ajv.compile(one), at: "/content" })(content);
+    bodyCheck(schema, { compile: (one) => ajv.compile(one), at: "/content" })(withLargeIntegers(properties, content));
   } finally {
     ajv.removeSchema(schema); // Ajv would keep every schema that it has compiled.
   }
 }
 
-/** Returns the keywords of a field that validate. Titled choices become an enumeration, whose faults are clearer. */
+/** Returns the content with integers that the parser has kept as their digits as numbers, so that the check names the limit. */
+function withLargeIntegers(properties: FormSchema["properties"], content: unknown): unknown {
+  if (!isObject(content)) return content;
+  const entries = Object.entries(content).map(([name, value]) => {
+    const isInteger = Object.hasOwn(properties, name) && properties[name]?.type === "integer";
+    const isLarge =
+      isInteger && typeof value === "string" && /^-?\d{16,}$/.test(value) && !Number.isSafeInteger(+value);
+    return [name, isLarge ? Number(value) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
+/**
+ * Returns the keywords of a field that validate. Titled choices become an enumeration, whose faults are clearer. Integers are
+ * limited to those of which no digit is lost.
+ */
 function keywordsOf({ title: _, description: __, enumNames: ___, default: ____, oneOf, items, ...rest }: FieldSchema) {
   const enumeration = oneOf && { enum: oneOf.map((option) => option.const) };
   const choices = items && { items: { enum: items.enum ?? items.anyOf?.map((option) => option.const) } };
-  return { ...rest, ...enumeration, ...choices, ...(items && { uniqueItems: true }) };
+  return { ...rest, ...integerBounds(rest), ...enumeration, ...choices, ...(items && { uniqueItems: true }) };
+}
+
+/** Returns the bounds of an integer, within those of which no digit is lost; none for another type. */
+export function integerBounds({ type, minimum, maximum }: FieldSchema): Pick<FieldSchema, "minimum" | "maximum"> {
+  if (type !== "integer") return {};
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
+  return { minimum: Math.max(minimum ?? least, least), maximum: Math.min(maximum ?? most, most) };
 }

@@ -3,7 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { nameAt } from "../../shared/form/form.ts";
 import type { FieldSchema, FormSchema } from "../../shared/form/formSchema.ts";
 import { bodyCheck } from "../routing/validate.ts";
-import { checkContent } from "./content.ts";
+import { checkContent, integerBounds } from "./content.ts";
 
 const text = (maxLength: number) => ({ type: "string", maxLength });
 /** Maximum of `minLength`: 50 required fields of this length still fit in the body of an answer. */
@@ -182,7 +182,7 @@ function choicesFault({ enum: values, oneOf, items, ...field }: FieldSchema): Fa
 }
 
 function boundsFault(field: FieldSchema): Fault | undefined {
-  const { type, format, minLength = 0, maxLength = Number.POSITIVE_INFINITY, minItems = 0 } = field;
+  const { format, minLength = 0, maxLength = Number.POSITIVE_INFINITY, minItems = 0 } = field;
   if (minLength > maxLength) return ["minLength", "must not be greater than maxLength"];
   if (minItems > (field.maxItems ?? minItems)) return ["minItems", "must not be greater than maxItems"];
   const [shortest, longest] = format ? FORMAT_CHARS[format] : [0, Number.POSITIVE_INFINITY];
@@ -190,7 +190,7 @@ function boundsFault(field: FieldSchema): Fault | undefined {
   if (minLength > longest) return ["minLength", `must allow the ${longest} characters of a ${format}`];
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = field;
   if (minimum > maximum) return ["minimum", "must not be greater than maximum"];
-  if (type === "integer" && Math.ceil(minimum) > Math.floor(maximum))
-    return ["minimum", "must leave an integer below maximum"];
+  const { minimum: least = 0, maximum: most = 0 } = integerBounds(field);
+  if (Math.ceil(least) > Math.floor(most)) return ["minimum", "must leave an integer below maximum, within ±2^53"];
   return undefined;
 }

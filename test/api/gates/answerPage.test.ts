@@ -141,6 +141,15 @@ describe("answer page", () => {
     });
   }
 
+  it("refuses an integer whose digits would change", async () => {
+    const link = await open({ requestedSchema: SCHEMA });
+    const { status, text } = await post(link, { ...FILLED, "field.rows": "9007199254740993", action: "accept" });
+
+    expect(status).to.equal(400);
+    expect(text).to.contain("rows must be at most 9007199254740991").and.contain('value="9007199254740993"');
+    expect((await gate()).status).to.equal("open");
+  });
+
   it("does not take an answer for one to a question that has changed", async () => {
     const link = await open();
     const revision = /name="revision" value="(\d+)"/.exec((await visit(link)).text)?.[1] ?? "";

@@ -129,6 +129,7 @@ describe("requestedSchema", () => {
     [{ type: "number", minimum: 0.5 }, 0.5, 0.4],
     [{ type: "number", maximum: 2 }, 2, 3],
     [{ type: "integer" }, 2, 2.5],
+    [{ type: "integer" }, -(2 ** 53 - 1), -(2 ** 53)],
     [{ type: "boolean" }, false, "false"],
     [{ type: "array", items: { type: "string", enum: ["a", "b"] } }, ["a"], ["c"]],
     [{ type: "array", items: { type: "string", enum: ["a", "b"] }, minItems: 1 }, ["a"], []],
@@ -146,6 +147,27 @@ describe("requestedSchema", () => {
         expect(body.errors[0].pointer).to.match(pointer);
       }
       expect((await accept(gate, { value: fitting })).status).to.equal(200);
+    });
+  }
+
+  for (const [digits, detail] of [
+    ["9007199254740993", "must be at most 9007199254740991"],
+    ["-9007199254740993", "must be at least -9007199254740991"],
+    ["12345678901234567890123", "must be at most 9007199254740991"],
+    ['"1234567890123456"', "must be an integer"],
+  ] as const) {
+    it(`refuses the integer ${digits}, and names the limit`, async () => {
+      const { gate } = await open(object({ value: { type: "integer" } }));
+
+      const answer = await fetch(`${app.url}${gate}/answer`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: `{"action":"accept","content":{"value":${digits}}}`,
+      });
+
+      expect(answer.status).to.equal(400);
+      const { errors } = (await answer.json()) as { errors: unknown };
+      expect(errors).to.deep.equal([{ pointer: "/content/value", detail }]);
     });
   }
 
@@ -223,6 +245,14 @@ describe("requestedSchema", () => {
       ]);
     });
   }
+
+  it("refuses an integer that could only be one whose digits change", async () => {
+    const { gate } = await open(undefined);
+    const question =
+      '{"title":"x","requestedSchema":{"type":"object","properties":{"a":{"type":"integer","minimum":1e17}}}}';
+    const { status, body } = await app.call("PUT", `${gate}-2`, question, { "Content-Type": "application/json" });
+    expect([status, body.errors?.[0].pointer]).to.deep.equal([400, "/requestedSchema/properties/a/minimum"]);
+  });
 
   for (const [field, value] of [
     [{ type: "string", minLength: 1_000, maxLength: 1_000 }, "x".repeat(1_000)],
