@@ -51,7 +51,12 @@ export function enumFault({ params, data }: Pick<ErrorObject, "params" | "data">
 /** Matches a time whose `+` was decoded as a space, as in the query of a URL. */
 const PLUS_AS_SPACE = /^\d{4}-\d\d-\d\dT[\d:.]+ \d\d:?\d\d$/;
 
+/** Matches the form of a time, whether it exists or not. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
 function timeFault(value: unknown): string {
+  if (typeof value === "string" && TIME.test(value))
+    return "must be an existing time whose year in UTC is from 0000 to 9999; leap seconds are not supported";
   const fault = "must be a time with a time zone (RFC 3339), such as 2026-01-31T18:00:00Z";
   const isPlusLost = typeof value === "string" && PLUS_AS_SPACE.test(value);
   return isPlusLost ? `${fault}: write + as %2B in a URL, as in 2026-01-31T18:00:00%2B01:00` : fault;

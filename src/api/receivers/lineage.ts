@@ -41,10 +41,7 @@ export const postLineage = route({
 });
 
 /** Checks what the schema cannot. @param at the pointer of the event with a slash behind it */
-function check({ eventTime, run }: RunEvent, at: string, prefix: string): void {
-  if (Number.isNaN(Date.parse(eventTime))) {
-    throw invalidValue(`${at}eventTime`, "must be an existing time: leap seconds are not supported");
-  }
+function check({ run }: RunEvent, at: string, prefix: string): void {
   const { parent } = run.facets ?? {};
   const ids = [run.runId, parent?.run.runId, parent?.root?.run.runId].map((id) => prefix + (id ?? ""));
   if (ids.some((id) => id.length > MAX_IDENTIFIER_LENGTH)) {

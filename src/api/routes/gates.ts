@@ -57,8 +57,6 @@ const viewFor = ({ cancel }: GateJob, gate: GateDoc) => ({
 function toQuestion({ title, message, requestedSchema, expiresAt, onExpiry }: Static<typeof GateBody>): Question {
   if (requestedSchema) checkRequestedSchema(requestedSchema);
   const time = typeof expiresAt === "string" ? new Date(expiresAt) : expiresAt;
-  if (time && Number.isNaN(time.getTime()))
-    throw invalidField("expiresAt", "must be an existing time: leap seconds are not supported");
   return {
     title,
     ...(message !== undefined && { message }),

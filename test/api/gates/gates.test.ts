@@ -213,6 +213,8 @@ describe("gates", () => {
       [{ title: " " }, "/title"],
       [{ title: "x", expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
       [{ title: "x", expiresAt: "tomorrow" }, "/expiresAt"],
+      [{ title: "x", expiresAt: "2090-12-31T23:59:60Z" }, "/expiresAt"],
+      [{ title: "x", expiresAt: "9999-12-31T23:59:59-10:00" }, "/expiresAt"],
       [{ title: "x", onExpiry: "publish" }, "/onExpiry"],
       [{ title: "x", expires: 5 }, "/expires"],
     ] as const) {

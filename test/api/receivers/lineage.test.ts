@@ -173,6 +173,8 @@ describe("POST /api/v1/lineage", () => {
     ["a wrong type of a known field", { eventTime: 5 }, "/eventTime"],
     ["a time without a zone", { eventTime: "2026-01-31T18:00:00" }, "/eventTime"],
     ["a leap second", { eventTime: "2016-12-31T23:59:60Z" }, "/eventTime"],
+    ["the year 10000 in UTC", { eventTime: "9999-12-31T23:59:59-10:00" }, "/eventTime"],
+    ["the year before 0000 in UTC", { eventTime: "0000-01-01T00:00:00+10:00" }, "/eventTime"],
     ["an unknown type of event", { eventType: "BEGIN" }, "/eventType"],
     ["a missing run", { run: undefined }, "/run"],
     [

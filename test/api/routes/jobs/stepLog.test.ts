@@ -70,6 +70,8 @@ describe("step logs", () => {
     ["a missing text", '{"level":"info"}', "/line 1/text"],
     ["an unknown field", '{"text":"a","msg":"b"}', "/line 1/msg"],
     ["a time that does not exist", '{"text":"a","at":"yesterday"}', "/line 1/at"],
+    ["a leap second", '{"text":"a","at":"2016-12-31T23:59:60Z"}', "/line 1/at"],
+    ["the year 10000 in UTC", '{"text":"a","at":"9999-12-31T23:59:59-10:00"}', "/line 1/at"],
   ];
   for (const [name, body, pointer] of faulty) {
     it(`refuse JSON lines with ${name}, and store none of them`, async () => {
