@@ -61,7 +61,7 @@ function outline(sections: readonly Section[]): { beside: Html; above: Html } | 
   )}</ul>`;
   return {
     beside: html`<nav class="outline" aria-label="On this page"><b>On this page</b>${list}</nav>`,
-    above: html`<details class="outline"><summary>On this page</summary>${list}</details>`,
+    above: html`<details class="outline box"><summary>On this page</summary>${list}</details>`,
   };
 }
 
@@ -70,7 +70,7 @@ function neighbours(groups: readonly Group[], home: string, current?: string): H
   const pages = groups.flatMap((group) => group.pages);
   const at = pages.findIndex(({ path }) => path === current);
   const link = (label: string, page: (typeof pages)[number] | undefined) =>
-    page && html`<a href="${address(home, page.path)}"><small>${label}</small> ${page.title}</a>`;
+    page && html`<a href="${address(home, page.path)}"><small class="muted">${label}</small> ${page.title}</a>`;
   if (at < 0) return html``;
   return html`<nav class="neighbours" aria-label="Neighbours">${link("Before", pages[at - 1])}${link("Next", pages[at + 1])}</nav>`;
 }
@@ -92,4 +92,4 @@ export function results(query: string, hits: readonly Hit[], home: string): Html
 }
 
 const result = ({ path, title, heading, excerpt }: Hit, home: string): Html =>
-  html`<a href="${home}${path}"><b>${title}${heading !== title && ` › ${heading}`}</b><span>${excerpt}</span></a>`;
+  html`<a href="${home}${path}"><b>${title}${heading !== title && ` › ${heading}`}</b><span class="muted">${excerpt}</span></a>`;

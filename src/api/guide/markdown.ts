@@ -122,5 +122,5 @@ const highlight = (code: string): Html[] =>
   code
     .split(/("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?<=^|\s)(?:#|\/\/)[^\n]*)/)
     .map((part, i) =>
-      i % 2 === 0 ? html`${part}` : html`<i class="${/^["']/.test(part) ? "string" : "comment"}">${part}</i>`,
+      i % 2 === 0 ? html`${part}` : html`<i class="${/^["']/.test(part) ? "string" : "muted"}">${part}</i>`,
     );

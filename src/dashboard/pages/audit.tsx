@@ -2,7 +2,7 @@ import type { AuditAction, AuditEntry } from "../../client/client.ts";
 import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { NoMatch, NotFound, Notice } from "../components/notice.tsx";
-import { FilterChip } from "../components/tables/filterChip.tsx";
+import { FilterChips } from "../components/tables/filterChips.tsx";
 import { List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
 import type { LiveList } from "../data/live/liveList.ts";
@@ -75,6 +75,7 @@ function AuditLog({ query }: { query: URLSearchParams }) {
         noun={["entry", "entries"]}
         kind="audit"
         columns={["Who", "Did what", "From", "When (UTC)"]}
+        widths="minmax(0, 3fr) minmax(0, 5fr) 150px 160px"
         cells={(entry) => <AuditCells entry={entry} query={query} />}
         empty={<NoEntries isFiltered={action !== null || actor !== null} />}
       />
@@ -119,7 +120,7 @@ function Filters({ query, action, actor }: FiltersProps) {
           </option>
         ))}
       </select>
-      <FilterChip query={query} name="actor" title="by" />
+      <FilterChips query={query} filters={[["actor", "by"]]} />
     </search>
   );
 }

@@ -66,7 +66,9 @@ function BudgetCard({ budget }: { budget: Budget }) {
             <tbody>
               {byMapping.map((one) => (
                 <tr key={one.mapping}>
-                  <th scope="row">{one.mapping === null ? "Agent hook" : <bdi>{visible(one.mapping)}</bdi>}</th>
+                  <th scope="row" class="cut">
+                    {one.mapping === null ? "Agent hook" : <bdi>{visible(one.mapping)}</bdi>}
+                  </th>
                   <td>{dollars(one.usd)}</td>
                   <td>{count(one.tokens)}</td>
                   <td>{minutes(one.minutes)}</td>

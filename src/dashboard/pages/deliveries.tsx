@@ -5,7 +5,7 @@ import { DeliveryCells } from "../components/delivery/deliveryCells.tsx";
 import { EmptyState } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { NoMatch } from "../components/notice.tsx";
-import { FilterChip } from "../components/tables/filterChip.tsx";
+import { FilterChips } from "../components/tables/filterChips.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { agentHookCommand } from "../data/commands.ts";
@@ -24,7 +24,11 @@ const STATES = ["pending", "sent", "failed"] as const satisfies readonly Deliver
 
 const KINDS = ["channel", "webhook", "wake"] as const satisfies readonly DeliveryKind[];
 /** The filters that the page shows as chips. */
-const CHIPS = ["kind", "channel", "rule"] as const;
+const CHIPS = [
+  ["kind", "kind"],
+  ["channel", "channel"],
+  ["rule", "rule"],
+] as const;
 
 interface Filter {
   readonly state: DeliveryState | null;
@@ -44,7 +48,6 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
   );
   const list = useLiveDeliveries(filter, useThrottle(reload));
   const first = firstPending(list.view.value.rows);
-  const chips = CHIPS.filter((name) => filter[name] !== null);
   return (
     <>
       <PageHead title="Deliveries">
@@ -56,21 +59,16 @@ export function DeliveriesPage({ place: { query } }: { place: Place }) {
           countOf={(value) => (counts ? counted(counts, (value as DeliveryState | null) ?? "total") : "–")}
         />
       </PageHead>
-      {chips.length > 0 && (
-        <p class="filters line">
-          {chips.map((name) => (
-            <FilterChip key={name} query={query} name={name} title={name} />
-          ))}
-        </p>
-      )}
+      <FilterChips query={query} filters={CHIPS} />
       <List
         list={list}
         label="Deliveries, newest first"
         noun={["delivery", "deliveries"]}
         kind="deliveries"
         columns={["To", "Message", "State", "Age", "Actions"]}
+        widths="minmax(0, 3fr) minmax(0, 6fr) 96px 84px 224px"
         cells={(delivery) => <DeliveryCells delivery={delivery} first={first} />}
-        empty={<NoDeliveries isFiltered={state !== null || chips.length > 0} />}
+        empty={<NoDeliveries isFiltered={Object.values(filter).some(Boolean)} />}
       />
     </>
   );

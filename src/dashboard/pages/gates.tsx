@@ -41,6 +41,7 @@ export function GatesPage({ place: { query } }: { place: Place }) {
         noun={["question", "questions"]}
         kind="gates"
         columns={["Question", "Message", "Status", "Age"]}
+        widths="minmax(0, 4fr) minmax(0, 5fr) 112px 84px"
         cells={(gate) => <GateCells gate={gate} />}
         empty={<NoGates status={status} />}
       />

@@ -123,8 +123,8 @@ function Figures({ runs, usual, nextDueAt }: NameHistory) {
 function LastFailure({ lastFailure }: Pick<NameHistory, "lastFailure">) {
   if (!lastFailure) return null;
   return (
-    <p class="history-failure cut muted">
-      <a href={address("/jobs/:jobId", lastFailure.jobId)}>
+    <p class="whole cut muted">
+      <a class="fault" href={address("/jobs/:jobId", lastFailure.jobId)}>
         <Icon name="failed" /> Failed
       </a>{" "}
       <When time={lastFailure.at} />
@@ -152,7 +152,7 @@ function Runs(one: NameHistory) {
           <tbody>
             {one.runs.map(({ jobId, status, durationMs, startedAt }) => (
               <tr key={jobId}>
-                <th scope="row">
+                <th scope="row" class="cut">
                   <a href={address("/jobs/:jobId", jobId)}>
                     <bdi>{visible(jobId)}</bdi>
                   </a>

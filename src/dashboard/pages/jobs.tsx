@@ -14,7 +14,7 @@ import { Checklist } from "../components/onboarding/checklist.tsx";
 import { SampleJob } from "../components/onboarding/sampleJob.tsx";
 import { TestHook } from "../components/onboarding/testHook.tsx";
 import { List } from "../components/tables/list.tsx";
-import { neededApiToken, serviceUrl } from "../data/commands.ts";
+import { neededApiToken } from "../data/commands.ts";
 import { takeFirst } from "../data/first.ts";
 import { type JobRow, jobList, lacksMetadata, readMetadata } from "../data/job/jobRows.ts";
 import { emptyTitle, isFiltered, spanStart, toFilter, withoutState } from "../data/job/jobSearch.ts";
@@ -86,7 +86,7 @@ function NoJobs({ query }: { query: URLSearchParams }) {
   return (
     <Checklist
       title="No jobs yet"
-      tutorials={firstJob(serviceUrl(), neededApiToken())}
+      tutorials={firstJob(neededApiToken())}
       token={neededApiToken()}
       guide="tutorials/first-job"
       end={<TestHook />}

@@ -29,7 +29,7 @@ export function LoginPage() {
     }
   };
   return (
-    <form class="login box stack" onSubmit={submit}>
+    <form class="login card stack" onSubmit={submit}>
       <h1>Log in</h1>
       {provider && (
         <a class="button" href={`${provider.url}?to=${encodeURIComponent(target())}`}>

@@ -6,7 +6,7 @@ import { NoMatch, Notice } from "../components/notice.tsx";
 import { HookList } from "../components/request/hookList.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
 import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
-import { FilterChip } from "../components/tables/filterChip.tsx";
+import { FilterChips } from "../components/tables/filterChips.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { access, hasScope } from "../data/access.ts";
@@ -20,6 +20,11 @@ import { address, type Place } from "../router.ts";
 import { visible } from "../text.ts";
 
 const OUTCOMES = ["accepted", "dropped", "failed", "filtered", "refused"] as const;
+/** The filters that the page shows as chips. */
+const CHIPS = [
+  ["hook", "hook"],
+  ["mapping", "mapping"],
+] as const;
 const POLL_EVERY_MS = 5_000;
 
 export function RequestsPage({ place: { query } }: { place: Place }) {
@@ -40,18 +45,14 @@ export function RequestsPage({ place: { query } }: { place: Place }) {
       </PageHead>
       <HookList current={hook}>
         {isTrying && <TryMapping hook="" headers={{}} body="" />}
-        {(mapping !== null || hook !== null) && (
-          <p class="filters line">
-            <FilterChip query={query} name="hook" title="hook" />
-            <FilterChip query={query} name="mapping" title="mapping" />
-          </p>
-        )}
+        <FilterChips query={query} filters={CHIPS} />
         <List
           list={list}
           label="Requests to hooks, newest first"
           noun={["request", "requests"]}
           kind="requests"
           columns={["Event", "Result", "Outcome", "Runs", "Age"]}
+          widths="minmax(0, 4fr) minmax(0, 5fr) 110px 84px 84px"
           cells={(request) => <RequestCells request={request} />}
           empty={<NoRequests isFiltered={outcome !== null || mapping !== null || hook !== null} />}
         />

@@ -13,7 +13,7 @@ import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
 import { List } from "../components/tables/list.tsx";
 import { Pills, stateChoices } from "../components/tables/pills.tsx";
 import { access } from "../data/access.ts";
-import { hooksUrl, serviceUrl } from "../data/commands.ts";
+import { hooksUrl } from "../data/commands.ts";
 import type { LiveList } from "../data/live/liveList.ts";
 import { useLiveList, useRows } from "../data/live/useLiveList.ts";
 import { useThrottle } from "../data/live/useThrottle.ts";
@@ -53,6 +53,7 @@ export function RunsPage({ place: { query } }: { place: Place }) {
         noun={["run", "runs"]}
         kind="runs"
         columns={["Run", "Result", "State", "Tokens", "Duration", "Age"]}
+        widths="minmax(0, 4fr) minmax(0, 5fr) 104px 68px 84px 84px"
         cells={(run) => <RunCells run={run} ahead={ahead} query={query} />}
         empty={<NoRuns isFiltered={isFiltered} />}
       />
@@ -158,7 +159,7 @@ function NoRuns({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Checklist
       title="No runs yet"
-      tutorials={firstRun(serviceUrl(), hooksUrl())}
+      tutorials={firstRun(hooksUrl())}
       token={HOOKS_TOKEN}
       guide="tutorials/first-agent-hook"
     >

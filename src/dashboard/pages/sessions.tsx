@@ -33,6 +33,7 @@ export function SessionsPage() {
         noun={["session", "sessions"]}
         kind="sessions"
         columns={["Session", "State", "Last used"]}
+        widths="minmax(0, 1fr) 90px 110px"
         cells={({ sessionKey, agentId, busy, lastUsedAt }) => (
           <>
             <span role="cell" class="cell-name">

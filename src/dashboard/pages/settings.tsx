@@ -63,7 +63,7 @@ const NAMES: Readonly<Record<string, string>> = { mongodb: "MongoDB", redis: "Re
 function Health({ health: { checks, workers } }: { health: Settings["health"] }) {
   return (
     <Section id="health" title="Health">
-      <ul class="card checks">
+      <ul class="card facts">
         {checks.map(({ name, ok }) => (
           <Check key={name} isOk={ok}>
             {NAMES[name] ?? name} {ok ? "is ready" : "does not answer"}

@@ -136,11 +136,11 @@ const LIVE = {
   live: "Live",
   paused: "Paused",
   away: "Offline",
-  none: "",
 } as const;
 
 function Live() {
   const state = liveState.value;
+  if (state === "none") return null;
   return (
     <span class={`live live-${state} line small muted`} role="status">
       {LIVE[state]}

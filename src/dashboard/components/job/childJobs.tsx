@@ -38,9 +38,9 @@ export function ChildJobs({ job }: { readonly job: Job }) {
       {listed.length > 0 && (
         <>
           <h2>Child jobs</h2>
-          <ul class="tree">
+          <ul class="stack">
             {listed.map((child) => (
-              <li key={child.jobId}>
+              <li key={child.jobId} class="line">
                 <StatusMark status={shownStatus(child)} stale={isStale(child, now.value)} />{" "}
                 <a href={address("/jobs/:jobId", child.jobId)}>
                   <bdi>{shownText(child.name ?? child.jobId)}</bdi>

@@ -15,7 +15,7 @@ export function FailurePanel({ message, code, failedSteps = [], hrefOf }: Failur
   const step = failingStep(failedSteps, message);
   const others = failedSteps.length - 1;
   return (
-    <section class="failure" aria-label="Failure">
+    <section class="failure note note-fault" aria-label="Failure">
       <h2>Error {code && <code>{code}</code>}</h2>
       <Clamp as="div" lines={6}>
         <div class="raw-text" dir="auto">

@@ -161,7 +161,7 @@ function Chip({ term }: { term: Term }) {
 function JobColumnsMenu() {
   return (
     <details class="columns menu">
-      <summary class="muted">Columns</summary>
+      <summary class="button muted">Columns</summary>
       <fieldset class="popover">
         <legend class="unseen">Columns of the list</legend>
         {COLUMN_NAMES.map((name) => (

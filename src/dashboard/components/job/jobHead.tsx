@@ -78,7 +78,7 @@ function EarlierMessages({ messages }: { messages: JobSnapshot["messages"] }) {
   return (
     <details class="earlier">
       <summary>Earlier messages ({messages.length})</summary>
-      <ol tabIndex={0} aria-label="Earlier messages, newest first">
+      <ol class="stack" tabIndex={0} aria-label="Earlier messages, newest first">
         {messages.map(({ text, at }) => (
           <li key={`${at} ${text}`}>
             <time dateTime={at}>{clockTime(at, present)}</time> <bdi title={text}>{shownText(text)}</bdi>

@@ -37,7 +37,7 @@ export function RuleCard({ rule }: { rule: NotifyRule }) {
         <p class="muted">This rule has sent nothing yet.</p>
       ) : (
         <>
-          <ol class="latest" aria-label={`Latest deliveries of ${ruleId}`}>
+          <ol class="stack" aria-label={`Latest deliveries of ${ruleId}`}>
             {latestDeliveries.map((delivery) => (
               <LatestDelivery key={delivery.deliveryId} delivery={delivery} />
             ))}
@@ -73,7 +73,9 @@ function LatestDelivery({ delivery }: { delivery: Delivery }) {
         {lastStatus !== null && reason && ": "}
         {reason ? <bdi>{visible(reason)}</bdi> : <bdi>{words}</bdi>}
       </span>
-      <When time={createdAt} />
+      <span class="small muted">
+        <When time={createdAt} />
+      </span>
     </li>
   );
 }

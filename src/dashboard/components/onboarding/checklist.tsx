@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { NeededToken, Tutorial } from "../../data/onboarding/steps.ts";
+import { serviceUrl } from "../../data/commands.ts";
+import { type NeededToken, setVariables, type Tutorial } from "../../data/onboarding/steps.ts";
 import { Command, GuideLink, type GuidePage } from "../emptyState.tsx";
 
 interface ChecklistProps {
@@ -19,10 +20,10 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
   const [chosen, setChosen] = useState(0);
   const { steps, needs } = tutorials[chosen] as Tutorial;
   return (
-    <div class="notice onboarding stack">
+    <div class="card stack">
       <h2>{title}</h2>
       {children}
-      <div class="tabs" role="group" aria-label="Language">
+      <div class="counts" role="group" aria-label="Language">
         {tutorials.map((tutorial, at) => (
           <button
             key={tutorial.title}
@@ -36,8 +37,8 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
         ))}
       </div>
       {needs && <p class="muted">{needs}</p>}
-      <ol class="stack">
-        {steps.map((step) => (
+      <ol class="md">
+        {[setVariables(serviceUrl(), token), ...steps].map((step) => (
           <li key={step.title}>
             <h3>{step.title}</h3>
             <Command label={step.title} command={{ text: step.text, token: null }} />

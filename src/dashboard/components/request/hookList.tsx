@@ -50,7 +50,10 @@ function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, 
       <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault" : undefined}>
         {last ? (
           <>
-            <bdi class="cut">{visible(requestSummary(last))}</bdi> <When time={last.createdAt} />
+            <bdi class="cut">{visible(requestSummary(last))}</bdi>{" "}
+            <span class="small muted">
+              <When time={last.createdAt} />
+            </span>
           </>
         ) : (
           <span class="muted">Nothing in the last 24 hours</span>

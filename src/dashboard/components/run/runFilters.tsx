@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { hookRequests, service } from "../../data/service.ts";
 import { navigate, withQuery } from "../../router.ts";
 import { SpanSelect } from "../forms/spanSelect.tsx";
-import { FilterChip } from "../tables/filterChip.tsx";
+import { FilterChips } from "../tables/filterChips.tsx";
 
 /** The filters that are shown as chips, with their titles. */
 const CHIPS = [
@@ -21,9 +21,7 @@ export function RunFilters({ query }: { query: URLSearchParams }) {
       <TextFilter query={query} name="mapping" title="Hook: name of a mapping" suggest={mappingNames} />
       <TextFilter query={query} name="sessionKey" title="Session: its whole key" suggest={sessionKeys} />
       <SpanSelect query={query} label="Accepted" />
-      {CHIPS.map(([name, title]) => (
-        <FilterChip key={name} query={query} name={name} title={title} />
-      ))}
+      <FilterChips query={query} filters={CHIPS} />
     </search>
   );
 }

@@ -27,13 +27,15 @@ export function WaitingEvents() {
       {events.length === 0 ? (
         <p class="muted">No events are waiting: the main session has handled all of them.</p>
       ) : (
-        <ol tabIndex={0} aria-label="Events, oldest first">
+        <ol class="stack" tabIndex={0} aria-label="Events, oldest first">
           {events.map(({ eventId, text, source, createdAt }) => (
-            <li key={eventId}>
-              <bdi class="raw-text">{text}</bdi>
-              <span class="small muted">
-                {source}, <When time={createdAt} />
-              </span>
+            <li key={eventId} class="line">
+              <div class="grow">
+                <bdi class="raw-text">{text}</bdi>
+                <p class="small muted">
+                  {source}, <When time={createdAt} />
+                </p>
+              </div>
               <RemoveButton eventId={eventId} onEnd={reload} />
             </li>
           ))}

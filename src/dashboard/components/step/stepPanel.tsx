@@ -151,7 +151,7 @@ function StepContent({ job, stepKey, summary }: StepContentProps) {
   const stale = step !== null && isStepStale(step, job, present);
   return (
     <>
-      <Clamp as="h2" lines={3} title={step?.stepName ?? stepKey}>
+      <Clamp as="h2" lines={3} class="large" title={step?.stepName ?? stepKey}>
         <bdi id="step-title">{shownText(step?.stepName ?? stepKey)}</bdi>
       </Clamp>
       {step && (

@@ -12,6 +12,7 @@ interface ListProps<Row> {
   /** The noun for one row and for several. */
   readonly noun: readonly [one: string, several: string];
   readonly columns: readonly string[];
+  readonly widths?: string;
   readonly kind: string;
   readonly cells: (row: Row) => ComponentChildren;
   /** The content of an empty list. */
@@ -40,7 +41,7 @@ export function List<Row>({ list: wanted, noun, empty, ...table }: ListProps<Row
   return (
     <>
       {!isAtTop && arrived > 0 && (
-        <button type="button" class="arrived" onClick={() => scrollTo({ top: 0 })}>
+        <button type="button" class="arrived primary" onClick={() => scrollTo({ top: 0 })}>
           <Icon name="up" /> {count(arrived)} new {noun[arrived === 1 ? 0 : 1]}
         </button>
       )}

@@ -12,7 +12,9 @@ interface RowsProps<Row> {
   readonly idOf: (row: Row) => string;
   readonly label: string;
   readonly columns: readonly string[];
-  /** Selects the style with the widths of the columns and the height of the rows, `--row-height`. */
+  /** The widths of the columns in a wide window, unless the style of the kind has them. */
+  readonly widths?: string;
+  /** Selects the style with the height of the rows, `--row-height`. */
   readonly kind: string;
   /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page, or a button `fold`. */
   readonly cells: (row: Row) => ComponentChildren;
@@ -35,7 +37,7 @@ interface Span {
  * height. Rows that arrive above do not move the visible ones. The keys j and k, or the arrows, move through the rows.
  */
 export function Rows<Row>(props: RowsProps<Row>) {
-  const { rows, idOf, label, columns, kind, cells, isBusy = false, hasMore = false, onNearEnd, onTop } = props;
+  const { rows, idOf, label, columns, widths, kind, cells, isBusy = false, hasMore = false, onNearEnd, onTop } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ from: 0, to: 30, height: 0 });
   const updateSpan = useCallback(() => {
@@ -62,6 +64,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
   return (
     <div
       class={`table box table-${kind}`}
+      style={{ "--columns": widths }}
       role="table"
       aria-label={label}
       aria-rowcount={hasMore ? -1 : rows.length + 1}

@@ -41,7 +41,7 @@ export function TextBlock(props: TextProps) {
   const size = useMemo(() => new Blob([props.text]).size, [props.text]);
   return (
     <Block {...props} size={size}>
-      <div class="code prose" role="region" aria-label={`${props.title}, content`}>
+      <div class="code" role="region" aria-label={`${props.title}, content`}>
         <Clamp as="div" lines={20}>
           <RichText text={props.text} />
         </Clamp>
@@ -60,7 +60,7 @@ function Block({ title, text, size, file, isJson = false, children }: BlockProps
   return (
     <section class="block box" aria-label={title}>
       <details open={text.length <= OPEN_CHARS}>
-        <summary class="line">
+        <summary>
           <h2>{title}</h2> <span class="muted">{bytes(size)}</span>
         </summary>
         {children}

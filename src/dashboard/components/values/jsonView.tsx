@@ -53,7 +53,7 @@ export function JsonView({ title, value, isLarge }: JsonViewProps) {
 
 function Found({ entry }: { entry: JsonEntry }) {
   return (
-    <div class="json-found">
+    <div class="json-line">
       <Name entry={entry} text={entry.path || "."} />
       {isContainer(entry.value) ? <span class="muted">{summary(entry.value)}</span> : <Leaf value={entry.value} />}
     </div>
@@ -89,11 +89,13 @@ function Container({ entry, value, depth, unfolds }: NodeProps & { value: object
         {size > 0 && (
           <button
             type="button"
-            class={`json-fold${isOpen ? " is-open" : ""}`}
+            class="json-fold"
             aria-expanded={isOpen}
             aria-label={`${isOpen ? "Fold" : "Unfold"} ${what}`}
             onClick={() => setOpen(!isOpen)}
-          />
+          >
+            {isOpen ? "▾" : "▸"}
+          </button>
         )}
         {entry.name !== null && <Name entry={entry} />}
         {isOpen && size > 0 ? start : <span class="muted">{summary(value)}</span>}
@@ -105,7 +107,7 @@ function Container({ entry, value, depth, unfolds }: NodeProps & { value: object
               <Node key={inner.path} entry={inner} depth={depth + 1} unfolds={unfolds} />
             ))}
             {size > limit && (
-              <p class="muted block-more line">
+              <p class="muted line">
                 {count(limit)} of {count(size)}.{" "}
                 <button type="button" onClick={() => setLimit(limit + PAGE * 10)}>
                   Show more

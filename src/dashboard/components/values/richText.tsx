@@ -52,7 +52,7 @@ export function RichText({ text, isClamped = false }: RichTextProps) {
       </div>
     );
   const rest = head.length < whole.length && (
-    <p class="muted block-more line">
+    <p class="muted line">
       The first {bytes(head.length)} of {bytes(whole.length)}.{" "}
       {limit < MORE_CHARS ? (
         <button type="button" onClick={() => setLimit(MORE_CHARS)}>

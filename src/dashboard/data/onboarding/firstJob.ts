@@ -1,21 +1,14 @@
-import { curl, type NeededToken, setVariables, type Tutorial } from "./steps.ts";
+import { curl, type NeededToken, type Tutorial } from "./steps.ts";
 
 const NAME = "My first job";
 
-/**
- * Returns the ways to the first job.
- * @param url the address of the service
- * @param token the token of the API, if the service needs one
- */
-export function firstJob(url: string, token: NeededToken | null): readonly Tutorial[] {
-  const set = setVariables({ SIGNALBOX_URL: url }, token);
+/** Returns the ways to the first job. @param token the token of the API, if the service needs one */
+export function firstJob(token: NeededToken | null): readonly Tutorial[] {
   const put = (path: string, body: object) => curl("PUT", `$SIGNALBOX_URL/api/jobs/my-job${path}`, body, token);
-  const range = { jobProgressStart: 0, jobProgressEnd: 100 };
   return [
     {
       title: "curl",
       steps: [
-        set,
         { title: "Create a job", text: put("", { name: NAME }) },
         {
           title: "Report its only step",
@@ -23,7 +16,8 @@ export function firstJob(url: string, token: NeededToken | null): readonly Tutor
             stepName: "Work",
             status: "completed",
             progress: 100,
-            ...range,
+            jobProgressStart: 0,
+            jobProgressEnd: 100,
             output: { done: true },
           }),
         },
@@ -33,7 +27,6 @@ export function firstJob(url: string, token: NeededToken | null): readonly Tutor
       title: "JavaScript",
       needs: "It needs Node 20 or later, and the package signalbox or signalbox-client, or a clone of Signalbox.",
       steps: [
-        set,
         { title: "Save this as first-job.mjs", text: javascript(token) },
         { title: "Run it", text: "node first-job.mjs" },
       ],
@@ -42,7 +35,6 @@ export function firstJob(url: string, token: NeededToken | null): readonly Tutor
       title: "Python",
       needs: "It needs Python 3.9 or later, and the package signalbox-client or a clone of Signalbox.",
       steps: [
-        set,
         { title: "Save this as first_job.py", text: PYTHON },
         { title: "Run it", text: "python3 first_job.py" },
       ],
@@ -51,7 +43,6 @@ export function firstJob(url: string, token: NeededToken | null): readonly Tutor
       title: "signalbox run",
       needs: "It needs the package signalbox, or a clone of Signalbox.",
       steps: [
-        set,
         {
           title: "Run any command as a job",
           text: `npx signalbox run --name "${NAME}" -- sh -c 'echo Half; sleep 5; echo Done'`,

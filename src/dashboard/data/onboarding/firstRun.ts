@@ -1,21 +1,15 @@
-import { curl, HOOKS_TOKEN, setVariables, type Tutorial } from "./steps.ts";
+import { curl, HOOKS_TOKEN, type Tutorial } from "./steps.ts";
 
 const BODY = { message: "Say hello", name: "First run" };
 const { variable } = HOOKS_TOKEN;
 
-/**
- * Returns the ways to the first run of the agent.
- * @param url the address of the service
- * @param hooksUrl the address of its hooks
- */
-export function firstRun(url: string, hooksUrl: string): readonly Tutorial[] {
-  const set = setVariables({ SIGNALBOX_URL: url }, HOOKS_TOKEN);
+/** Returns the ways to the first run of the agent. @param hooksUrl the address of the hooks */
+export function firstRun(hooksUrl: string): readonly Tutorial[] {
   const readRun = curl("GET", "$SIGNALBOX_URL/api/runs/RUN_ID", null, HOOKS_TOKEN);
   return [
     {
       title: "curl",
       steps: [
-        set,
         { title: "Start a run", text: curl("POST", `${hooksUrl}/agent`, BODY, HOOKS_TOKEN) },
         { title: "Read its reply, under the runId of the response", text: readRun },
       ],
@@ -23,7 +17,6 @@ export function firstRun(url: string, hooksUrl: string): readonly Tutorial[] {
     {
       title: "JavaScript",
       steps: [
-        set,
         { title: "Save this as first-run.mjs", text: javascript(hooksUrl) },
         { title: "Run it with Node 20 or later", text: "node first-run.mjs" },
       ],
@@ -31,7 +24,6 @@ export function firstRun(url: string, hooksUrl: string): readonly Tutorial[] {
     {
       title: "Python",
       steps: [
-        set,
         { title: "Save this as first_run.py", text: python(hooksUrl) },
         { title: "Run it", text: "python3 first_run.py" },
       ],
@@ -40,7 +32,6 @@ export function firstRun(url: string, hooksUrl: string): readonly Tutorial[] {
       title: "signalbox",
       needs: "It needs the package signalbox, or a clone of Signalbox.",
       steps: [
-        set,
         {
           title: "Start a run and wait for its reply",
           text: `npx signalbox hooks send agent --message "${BODY.message}" --name "${BODY.name}" --wait`,

@@ -4,7 +4,7 @@ export interface OnboardingStep {
   readonly text: string;
 }
 
-/** Three steps in one language, which lead to the first record. */
+/** Steps in one language, which lead to the first record once the variables of the shell are set. */
 export interface Tutorial {
   readonly title: string;
   readonly steps: readonly OnboardingStep[];
@@ -31,14 +31,9 @@ export const HOOKS_TOKEN: NeededToken = {
 };
 
 /** Returns the step that sets variables of the shell. The page knows no token, so that a placeholder takes its place. */
-export const setVariables = (
-  variables: Readonly<Record<string, string>>,
-  token: NeededToken | null,
-): OnboardingStep => ({
+export const setVariables = (url: string, token: NeededToken | null): OnboardingStep => ({
   title: token ? "Set the address and the token" : "Set the address",
-  text: [...Object.entries(variables), ...(token ? [[token.variable, token.placeholder] as const] : [])]
-    .map(([name, value]) => `export ${name}="${value}"`)
-    .join("\n"),
+  text: `export SIGNALBOX_URL="${url}"${token ? `\nexport ${token.variable}="${token.placeholder}"` : ""}`,
 });
 
 /** Returns a curl command with a JSON body, in lines. */
