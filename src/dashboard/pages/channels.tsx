@@ -48,7 +48,7 @@ export function ChannelsPage() {
               them:
             </EmptyState>
           )}
-          <ul class="stack cards">
+          <ul class="stack">
             {configured.map((one) => (
               <ChannelRow key={one.channel} channel={one} route={channels.value?.route ?? null} onChange={reload} />
             ))}

@@ -1,6 +1,6 @@
 import type { NameHistory } from "../../wire/history.ts";
 import { now } from "../clock.ts";
-import { Crumbs } from "../components/frame/pageHead.tsx";
+import { Crumbs, PageHead } from "../components/frame/pageHead.tsx";
 import { Dots, Ticks } from "../components/history/runs.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Failure } from "../components/notice.tsx";
@@ -16,7 +16,6 @@ import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { shownText, visible } from "../text.ts";
 import { duration } from "../time.ts";
-import { useTitle } from "../title.ts";
 
 const WINDOWS = { "1d": "Day", "7d": "Week", "30d": "Month" } as const;
 const RELOAD_EVERY_MS = 15_000;
@@ -44,7 +43,6 @@ const EXAMPLE: readonly NameHistory[] = [
 export function HistoryPage({ place: { query } }: { place: Place }) {
   const window = (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).find((one) => one === query.get("window")) ?? "7d";
   const [name, cursor] = [query.get("name"), query.get("cursor")];
-  useTitle(name ?? "History");
   const asked = { window, ...(name !== null && { name }), ...(cursor !== null && { cursor }) };
   const { value, error, reload } = useQuery((signal) => history(asked, signal), JSON.stringify(asked));
   useReloadEvery(reload, RELOAD_EVERY_MS);
@@ -53,8 +51,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
   return (
     <>
       {name !== null && <Crumbs href={withQuery(query, { name: null })}>History</Crumbs>}
-      <div class="page-head line">
-        <h1 dir="auto">{name === null ? "History" : visible(name)}</h1>
+      <PageHead title={name === null ? "History" : visible(name)}>
         <Pills
           label="Window of time"
           query={withoutPage}
@@ -62,7 +59,7 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
           choices={Object.entries(WINDOWS)}
           current={window}
         />
-      </div>
+      </PageHead>
       {error !== null && <Failure error={error} retry={reload} />}
       {value?.names.length === 0 && (
         <>

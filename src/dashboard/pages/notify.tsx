@@ -35,7 +35,7 @@ export function NotifyPage() {
         </EmptyState>
       )}
       {value && (
-        <ul class="stack cards">
+        <ul class="stack">
           {value.rules.map((rule) => (
             <RuleCard key={rule.ruleId} rule={rule} />
           ))}
@@ -43,7 +43,7 @@ export function NotifyPage() {
       )}
       {value && value.expectations.length > 0 && (
         <Section id="expected" title="Expected jobs">
-          <ul class="stack cards grid">
+          <ul class="stack grid">
             {value.expectations.map((expectation) => (
               <ExpectationCard key={expectation.expectationId} expectation={expectation} />
             ))}

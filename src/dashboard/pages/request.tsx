@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { HookRequest } from "../../wire/hookRequest.ts";
 import { ActButton } from "../components/actButton.tsx";
-import { Crumbs } from "../components/frame/pageHead.tsx";
+import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
 import { Failure, RecordError } from "../components/notice.tsx";
 import { DryRunView } from "../components/request/dryRun.tsx";
 import { TryMapping } from "../components/request/tryMapping.tsx";
@@ -50,21 +50,9 @@ function RequestView({ request }: { request: HookRequest }) {
   );
   return (
     <>
-      <div class="page-head line">
-        <div>
-          <h1>
-            <bdi>{hook}</bdi>
-            {event && (
-              <>
-                {" "}
-                <bdi class="muted">{visible(event)}</bdi>
-              </>
-            )}
-          </h1>
-          <bdi class="id muted">{object === null ? requestId : visible(object)}</bdi>
-        </div>
+      <RecordHead title={event ? `${hook} ${event}` : hook} id={object === null ? requestId : visible(object)}>
         {isTried && <Replay requestId={requestId} />}
-      </div>
+      </RecordHead>
       <p class="headline line">
         <StatusMark status={outcome} />
         {reason && (
@@ -73,7 +61,7 @@ function RequestView({ request }: { request: HookRequest }) {
           </span>
         )}
       </p>
-      <div class="request-columns columns-2 stack">
+      <div class="grid columns-2 stack">
         <div>
           <section class="card" aria-label="Came in">
             <h2>Came in</h2>

@@ -1,5 +1,5 @@
 import type { RunSummary } from "../../client/client.ts";
-import { Crumbs } from "../components/frame/pageHead.tsx";
+import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
 import { RecordError } from "../components/notice.tsx";
 import { TranscriptList } from "../components/session/transcript.tsx";
 import { WaitingEvents } from "../components/session/waitingEvents.tsx";
@@ -8,7 +8,6 @@ import { useThrottle } from "../data/live/useThrottle.ts";
 import { isMissing } from "../data/missing.ts";
 import { useTranscript } from "../data/session/transcript.ts";
 import { address, type Place } from "../router.ts";
-import { visible } from "../text.ts";
 import { useTitle } from "../title.ts";
 
 const MAIN = "main";
@@ -26,14 +25,11 @@ export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
     <>
       <Crumbs href={address("/sessions")}>Sessions</Crumbs>
       {!isMissing(error, "session") && (
-        <div class="page-head line">
-          <h1>
-            <bdi>{sessionKey === MAIN ? "Main session" : visible(sessionKey)}</bdi>
-          </h1>
+        <RecordHead title={sessionKey === MAIN ? "Main session" : sessionKey} id={null}>
           <a class="button" href={`${address("/runs")}?sessionKey=${encodeURIComponent(sessionKey)}`}>
             Runs in this session
           </a>
-        </div>
+        </RecordHead>
       )}
       {error !== null && (
         <RecordError record="session" error={error} retry={reload}>

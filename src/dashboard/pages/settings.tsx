@@ -115,7 +115,7 @@ function Mappings({ mappings }: { mappings: readonly ConfiguredMapping[] }) {
           No mapping is configured. <GuideLink page="how-to/map-a-sender" />
         </p>
       )}
-      <ul class="stack cards grid">
+      <ul class="stack grid">
         {mappings.map((mapping) => (
           <MappingCard key={mapping.mapping} mapping={mapping} />
         ))}

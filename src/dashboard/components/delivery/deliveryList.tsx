@@ -12,7 +12,7 @@ import { When } from "../values/when.tsx";
 /** The deliveries of a run with their state. */
 export function DeliveryList({ deliveries }: { deliveries: readonly Delivery[] }) {
   return (
-    <ul class="stack cards">
+    <ul class="stack">
       {deliveries.map((delivery) => (
         <li key={delivery.deliveryId} class="card">
           <div class="headline line">

@@ -8,6 +8,7 @@ interface SearchBoxProps {
 export function SearchBox({ label, text, setText }: SearchBoxProps) {
   return (
     <input
+      class="end"
       type="search"
       aria-label={label}
       placeholder="Search"

@@ -9,7 +9,7 @@ export function PageHead({ title, children }: { title: string; children?: Compon
   useTitle(title);
   return (
     <div class="page-head line">
-      <h1>{title}</h1>
+      <h1 dir="auto">{title}</h1>
       {children}
     </div>
   );

@@ -16,7 +16,7 @@ export function JobViews({ query }: { query: URLSearchParams }) {
       {views.length > 0 && (
         <nav aria-label="Saved views" class="line">
           {views.map((view) => (
-            <span key={view.name} class="view">
+            <span key={view.name} class="chip">
               <a href={`${address("/")}?${view.query}`} aria-current={view.query === text ? "true" : undefined}>
                 <bdi>{view.name}</bdi>
               </a>

@@ -20,8 +20,8 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
   const [chosen, setChosen] = useState(0);
   const { steps, needs } = tutorials[chosen] as Tutorial;
   return (
-    <div class="card stack">
-      <h2>{title}</h2>
+    <div class="card md">
+      <h2 class="large">{title}</h2>
       {children}
       <div class="counts" role="group" aria-label="Language">
         {tutorials.map((tutorial, at) => (
@@ -37,7 +37,7 @@ export function Checklist({ title, children, tutorials, token, guide, end }: Che
         ))}
       </div>
       {needs && <p class="muted">{needs}</p>}
-      <ol class="md">
+      <ol>
         {[setVariables(serviceUrl(), token), ...steps].map((step) => (
           <li key={step.title}>
             <h3>{step.title}</h3>

@@ -38,7 +38,7 @@ export function HookList({ current, children }: HookListProps) {
 
 function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, isCurrent }: HookRowProps) {
   return (
-    <li class="hook" aria-label={visible(hook)}>
+    <li class="hook row" aria-label={visible(hook)}>
       <a
         href={`${address("/requests")}?${new URLSearchParams({ hook })}`}
         aria-current={isCurrent ? "true" : undefined}

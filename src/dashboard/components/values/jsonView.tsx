@@ -93,9 +93,7 @@ function Container({ entry, value, depth, unfolds }: NodeProps & { value: object
             aria-expanded={isOpen}
             aria-label={`${isOpen ? "Fold" : "Unfold"} ${what}`}
             onClick={() => setOpen(!isOpen)}
-          >
-            {isOpen ? "▾" : "▸"}
-          </button>
+          />
         )}
         {entry.name !== null && <Name entry={entry} />}
         {isOpen && size > 0 ? start : <span class="muted">{summary(value)}</span>}
