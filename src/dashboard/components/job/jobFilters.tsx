@@ -161,7 +161,7 @@ function Chip({ term }: { term: Term }) {
 function JobColumnsMenu() {
   return (
     <details class="columns menu">
-      <summary class="button muted">Columns</summary>
+      <summary class="button">Columns</summary>
       <fieldset class="popover">
         <legend class="unseen">Columns of the list</legend>
         {COLUMN_NAMES.map((name) => (
