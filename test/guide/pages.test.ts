@@ -77,7 +77,7 @@ describe("a page of the guide", () => {
 
   it("marks strings and comments of code, and escapes it", () => {
     expect(render('# A\n\n```sh\ncurl "a<b" # why\n```')).to.include(
-      'curl <i class="string">&#34;a&#60;b&#34;</i> <i class="comment"># why</i>',
+      'curl <i class="string">&#34;a&#60;b&#34;</i> <i class="muted"># why</i>',
     );
     expect(render('# A\n\n```text\n"a" # b\n```')).to.include("<code>&#34;a&#34; # b\n</code>");
   });
