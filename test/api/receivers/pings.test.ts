@@ -4,6 +4,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import sinon from "sinon";
 import { readLastLines } from "../../../src/models/jobs/log/readLog.ts";
+import { pingSlug } from "../../../src/models/jobs/pings/slugPing.ts";
 import { JobTokens } from "../../../src/models/jobs/tokens/jobTokens.ts";
 import { AppError } from "../../../src/shared/errors.ts";
 import { startApp } from "../../support/app.ts";
@@ -118,6 +119,29 @@ describe("/ping", () => {
 
     const all = await jobs();
     expect(all.map(({ status }: { status: string }) => status)).to.deep.equal(Array(8).fill("completed"));
+  });
+
+  it("needs few tries for each of many pings of one millisecond, to begin runs and to end them", async () => {
+    const { collection } = app.stores.jobs;
+    const puts = sinon.spy(app.stores.jobs, "put");
+    const finds = (["findOne", "findOneAndUpdate"] as const).map((one) => sinon.spy(collection, one));
+    const runs = { pinged: `team/${slug}`, name: slug, rid: undefined };
+    const now = app.clock.now();
+    const pingAll = (state: "start" | "success") => {
+      const one = { state, body: "", log: { lines: [], cutBytes: 0 } };
+      return Promise.all(Array.from({ length: 80 }, () => pingSlug(app.stores, runs, one, { now: () => now })));
+    };
+
+    await pingAll("start");
+    const tries = puts.callCount;
+    for (const find of finds) find.resetHistory();
+    await pingAll("success");
+    const leases = finds.reduce((sum, { callCount }) => sum + callCount, 0);
+    for (const spy of [puts, ...finds]) spy.restore();
+
+    expect(tries).to.be.below(80 * 15);
+    expect(leases).to.be.below(80 * 10);
+    expect((await jobs()).map(({ status }: { status: string }) => status)).to.deep.equal(Array(80).fill("completed"));
   });
 
   it("finds the newest job of a slug by an index, however many it has and had", async () => {

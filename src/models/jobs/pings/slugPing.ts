@@ -127,15 +127,11 @@ async function leaseEnd(
   for (let i = 0; i < MAX_LOOKS; i++) {
     const now = clock.now();
     const isFree = { $or: [{ endLease: { $exists: false } }, { endLease: { $lte: now } }] };
-    const found = await collection.findOne({ ...running, ...isFree }, options);
-    if (found) {
-      const set = { $set: { endLease: new Date(now.getTime() + LEASE_MS) } };
-      const { matchedCount } = await collection.updateOne({ _id: found._id, ...running, ...isFree }, set);
-      if (matchedCount === 1) return found.jobId;
-    } else {
-      if (!(await collection.exists(running))) return undefined;
-      await pause(WAIT_MS);
-    }
+    const lease = { $set: { endLease: new Date(now.getTime() + LEASE_MS) } };
+    const leased = await collection.findOneAndUpdate({ ...running, ...isFree }, lease, options);
+    if (leased) return leased.jobId;
+    if (!(await collection.exists(running))) return undefined;
+    await pause(WAIT_MS);
   }
   return undefined;
 }
@@ -180,9 +176,13 @@ async function beginAs({ jobs }: JobStores, { pinged, name, traceparent }: Pinge
   return { jobId, createdJob: created };
 }
 
-/** Creates a job whose id is the time, or the next free millisecond. */
+/**
+ * Creates a job whose id is the time, or a free millisecond soon after it. The range to choose from doubles: if each of a thousand
+ * pings at once tried the next one, they would need half a million tries.
+ */
 async function begin(stores: JobStores, runs: PingedRuns, clock: Clock): Promise<Begun> {
-  for (let ms = clock.now().getTime(); ; ms++) {
+  const now = clock.now().getTime();
+  for (let range = 1, ms = now; ; range *= 2, ms = now + 1 + Math.floor(Math.random() * range)) {
     const begun = await beginAs(stores, runs, new Date(ms).toISOString());
     if (begun.createdJob) return begun;
   }
