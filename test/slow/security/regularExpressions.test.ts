@@ -99,9 +99,12 @@ describe("the time of a regular expression is linear in the length of the text (
     const ofLength = "src/shared/text/text.ts";
     // The beginnings of words are letters, digits and marks only, behind an anchor.
     const ofWords = "src/models/jobs/search/jobFilter.ts";
+    // The characters of a token, with colours of a terminal between them: neither begins like the other.
+    const ofTokens = "src/shared/text/sanitizeText.ts";
     const others = [
       ...ofSchema,
       ofWords,
+      ofTokens,
       "src/cli/commands/jobs/run/runProgram.ts",
       ...ofQuestions,
       ofNotice,
