@@ -42,7 +42,7 @@ export function parseJsonBody(bytes: Uint8Array): object {
   }
   if (typeof value === "object" && value !== null) return value;
   const kind = value === null ? "null" : `a ${typeof value}`;
-  throw new AppError("invalid_json", { detail: `The body must be an object, not ${kind}.` });
+  throw new AppError("invalid_json", { detail: `The body must be a JSON object or array, not ${kind}.` });
 }
 
 /** The detail of the error about a body that cannot be parsed. */

@@ -23,10 +23,10 @@ describe("JSON bodies", () => {
     return { status: answer.status, text: await answer.text() };
   }
   const DETAILS: readonly [body: string, detail: string][] = [
-    ["null", "The body must be an object, not null."],
-    ['"x"', "The body must be an object, not a string."],
-    ["7", "The body must be an object, not a number."],
-    ["true", "The body must be an object, not a boolean."],
+    ["null", "The body must be a JSON object or array, not null."],
+    ['"x"', "The body must be a JSON object or array, not a string."],
+    ["7", "The body must be a JSON object or array, not a number."],
+    ["true", "The body must be a JSON object or array, not a boolean."],
     ["nul", "The body must be a valid JSON object or array."],
   ];
   for (const [body, detail] of DETAILS) {

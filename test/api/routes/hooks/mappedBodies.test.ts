@@ -69,7 +69,9 @@ describe("body of a mapped hook", () => {
       const answer = await post("ci", body);
 
       expect([answer.status, answer.code]).to.deep.equal([400, code]);
-      expect(answer.body.detail).to.equal("The body must be a valid JSON object or array.");
+      expect(answer.body.detail).to.match(
+        /^The body must be a (valid )?JSON object or array(, not (a string|a number|null))?\.$/,
+      );
       expect(await app.stores.runs.collection.native.countDocuments()).to.equal(before);
     });
   }
