@@ -1,6 +1,7 @@
 import type { Context } from "koa";
 import type { HookCall } from "../../hooks/mappings/mapping.ts";
 import { isHarmlessHeader, isHarmlessParameter, type ReadNames } from "../../hooks/mappings/secretNames.ts";
+import { MASK } from "../../shared/text/sanitizeText.ts";
 import { withoutBasePath } from "../middleware/basePath.ts";
 
 /** The head of a request: everything but its body. */
@@ -24,9 +25,6 @@ export function withoutSecrets({ headers, query, originalUrl, state }: Context):
     query: publicQuery,
   };
 }
-
-/** Stands for a value that may be a secret. */
-const MASK = "***";
 
 /**
  * Returns a head in which the values are masked whose names are not known to be harmless: senders name their secrets as they

@@ -1,4 +1,5 @@
 import type { Scalar, WhenValue } from "../../config/mappings/match.ts";
+import { MASK } from "../../shared/text/sanitizeText.ts";
 import { lookUp, parsePath, type Reference, type TemplateScope } from "../../shared/text/template.ts";
 import { isSecretName } from "./secretNames.ts";
 
@@ -79,7 +80,7 @@ export function compareCondition(condition: Condition, scope: TemplateScope): Co
   return {
     condition: `${path} ${isSecret(reference) && !("exists" in wanted) ? "has the wanted value" : text}`,
     isMet: isMet(condition, scope),
-    found: isMissing ? null : isSecret(reference) ? "***" : shortJson(value),
+    found: isMissing ? null : isSecret(reference) ? MASK : shortJson(value),
   };
 }
 

@@ -15,7 +15,7 @@ const MANY = 500;
 /**
  * Counts the children of jobs, those of concurrent reads in one query of an index. Jobs that no other job has named as its parent
  * are not looked up: most reads are of such jobs. A child may come before its parent, so that both mark the parent: the child
- * before it is written, and again after it if there was no parent, and every other change of a job marks it if it has children.
+ * before it is written, and again afterwards if there was no parent; the parent after each change of its own.
  */
 export class Children {
   readonly #collection: Documents<JobDoc>;

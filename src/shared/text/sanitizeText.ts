@@ -50,13 +50,14 @@ export function sanitizeText(text: string): string {
 export function hiderOf(secret: string): (text: string) => string {
   let pattern: RegExp | undefined;
   return (text) => {
-    if (!text.includes("\x1b")) return text.replaceAll(secret, HIDDEN);
+    if (!text.includes("\x1b")) return text.replaceAll(secret, MASK);
     pattern ??= new RegExp([...secret].map((one) => `\\u{${one.codePointAt(0)?.toString(16)}}`).join(COLOURS), "gu");
-    return text.replace(pattern, (found) => HIDDEN + (found.match(COLOUR_WITHIN) ?? []).join(""));
+    return text.replace(pattern, (found) => MASK + (found.match(COLOUR_WITHIN) ?? []).join(""));
   };
 }
 
-const HIDDEN = "***";
-const COLOURS = "(?:\\x1b\\[[\\d;:]*m)*";
+/** What stands in place of a secret. */
+export const MASK = "***";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with a control character
 const COLOUR_WITHIN = /\x1b\[[\d;:]*m/g;
+const COLOURS = `(?:${COLOUR_WITHIN.source})*`;
