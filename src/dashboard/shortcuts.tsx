@@ -1,7 +1,6 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { BASE_PATH } from "./basePath.ts";
-import { openPalette } from "./data/palette.ts";
 import type { Path } from "./paths.ts";
 import { address, navigate } from "./router.ts";
 
@@ -34,6 +33,13 @@ const GO: Readonly<Record<string, Path>> = {
 
 /** The open menu, which Escape closes even from a field in it. */
 const OPEN_MENU = "details.menu[open], .menu-button[aria-expanded=true]";
+
+/** Whether the dialog that opens pages, jobs and runs is shown. */
+export const isPaletteOpen = signal(false);
+
+export function openPalette(): void {
+  isPaletteOpen.value = true;
+}
 
 const isHelpOpen = signal(false);
 

@@ -17,15 +17,13 @@ export const allTokens = ({ inputTokens, outputTokens }: Usage): string =>
   COMPACT.format((inputTokens ?? 0) + (outputTokens ?? 0));
 
 /** Describes the usage of a run in one line. */
-export function describeUsage({
-  inputTokens,
-  cachedInputTokens,
-  outputTokens,
-  reasoningTokens,
-  costUsd,
-}: Usage): string {
-  const input = tokens(inputTokens, cachedInputTokens, "cached");
-  const output = tokens(outputTokens, reasoningTokens, "reasoning");
-  const parts = [input && `input ${input}`, output && `output ${output}`, costUsd !== null && dollars(costUsd)];
+export function describeUsage(usage: Usage): string {
+  const input = tokens(usage.inputTokens, usage.cachedInputTokens, "cached");
+  const output = tokens(usage.outputTokens, usage.reasoningTokens, "reasoning");
+  const parts = [
+    input && `input ${input}`,
+    output && `output ${output}`,
+    usage.costUsd !== null && dollars(usage.costUsd),
+  ];
   return parts.filter(Boolean).join(", ");
 }

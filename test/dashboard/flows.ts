@@ -44,7 +44,7 @@ export function describeFlows(ways: Readonly<Record<string, Way>>): void {
       "replay a kept request": async (page, operate) => {
         await send({ n: 7 });
         await page.goto(`${app.url}/requests`);
-        await operate(page.getByRole("row").getByRole("link", { name: "ci", exact: true }));
+        await operate(page.getByRole("table", { name: "Requests" }).getByRole("link", { name: "ci", exact: true }));
         await page.getByRole("heading", { name: "Matches ci" }).waitFor();
         await operate(button(page, "Replay"));
         await page.getByText("Replayed", { exact: true }).waitFor();

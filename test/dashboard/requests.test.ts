@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Page } from "playwright-core";
 import { addressOf } from "../support/browser.ts";
 import { untilPasses } from "../support/eventually.ts";
 import { useDashboard } from "./useDashboard.ts";
@@ -7,6 +8,8 @@ const TOKEN = "a-hook-token-of-length";
 const CONFIG = `{ hooks: { enabled: true, token: "${TOKEN}", keepRequests: "7d", mappings: [
   { match: { path: "ci", when: { "payload.result": "failed" } }, name: "CI", messageTemplate: "Build {{n}} failed", sessionKey: "hook:ci" },
 ] } }`;
+
+const requestRows = (page: Page) => page.getByRole("table", { name: "Requests to hooks" }).getByRole("row");
 
 describe("dashboard page of hooks", () => {
   const { app, openLive } = useDashboard({ config: CONFIG });
@@ -18,9 +21,9 @@ describe("dashboard page of hooks", () => {
     await send({ n: 7, result: "failed" });
     await send({}, "nothing");
     const page = await openLive("/requests");
-    const rows = page.getByRole("row");
-    await page.getByRole("row").getByText("There is no hook at /hooks/nothing.").waitFor();
-    await page.getByRole("row").getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
+    const rows = requestRows(page);
+    await requestRows(page).getByText("There is no hook at /hooks/nothing.").waitFor();
+    await requestRows(page).getByText('Not matched: payload.result is "passed", not "failed"').waitFor();
     await untilPasses(async () => expect(await rows.count()).to.equal(4));
 
     await page.getByRole("link", { name: "Refused" }).click();
@@ -44,16 +47,16 @@ describe("dashboard page of hooks", () => {
     const before = await page.getByRole("row").count();
     release();
 
-    await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).waitFor();
+    await requestRows(page).getByRole("link", { name: "ci", exact: true }).waitFor();
     expect(before).to.equal(0);
-    expect(await page.getByRole("list", { name: "Hooks" }).count()).to.equal(1);
+    expect(await page.getByRole("table", { name: "Hooks", exact: true }).count()).to.equal(1);
   });
 
   it("shows each hook with its address, the last verdict and its requests, and opens them", async () => {
     await send({ n: 7, result: "failed" });
     await send({}, "nothing");
     const page = await openLive("/requests");
-    const hooks = page.getByRole("list", { name: "Hooks" }).getByRole("listitem");
+    const hooks = page.getByRole("table", { name: "Hooks", exact: true }).getByRole("row");
     await hooks.nth(1).waitFor();
     const ci = hooks.filter({ hasText: `${app.url}/hooks/ci` });
     await ci.getByText("Started 1 run").waitFor();
@@ -62,16 +65,19 @@ describe("dashboard page of hooks", () => {
     const nothing = hooks.filter({ hasText: "No mapping takes it" });
     await nothing.getByRole("img", { name: "1 request in 24 hours, 1 refused or failed" }).waitFor();
 
+    await page.keyboard.press("j"); // The keys move through the requests, not the hooks above.
+    await untilPasses(async () => expect(await requestRows(page).locator("a:focus").count()).to.equal(1));
+
     await nothing.getByRole("link", { name: "nothing" }).click();
 
     await page.getByRole("link", { name: "hook nothing ×" }).waitFor();
-    await untilPasses(async () => expect(await page.getByRole("row").count()).to.equal(2));
+    await untilPasses(async () => expect(await requestRows(page).count()).to.equal(2));
   });
 
   it("shows a request as formatted JSON with its verdict and runs, and replays it", async () => {
     const sent = await send({ n: 7, result: "failed" });
     const page = await openLive("/requests");
-    await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).click();
+    await requestRows(page).getByRole("link", { name: "ci", exact: true }).click();
     await page.getByRole("heading", { name: "ci", exact: true }).waitFor();
     const body = page.getByRole("region", { name: "Body, content" });
     await untilPasses(async () =>
@@ -109,7 +115,7 @@ describe("dashboard page of hooks", () => {
     const body = { action: "labeled", repository: { full_name: "octo/shop" }, result: "passed" };
     await app.call("POST", "/hooks/ci", body, { Authorization: `Bearer ${TOKEN}`, "X-GitHub-Event": "issues" });
     const page = await openLive("/requests");
-    const row = page.getByRole("row").filter({ hasText: "octo/shop" });
+    const row = requestRows(page).filter({ hasText: "octo/shop" });
 
     await row.getByRole("link", { name: "issues · labeled" }).click();
 

@@ -1,10 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
+import { BASE_PATH } from "../basePath.ts";
+import { copyText } from "../copy.ts";
 import { checkAccess } from "../data/access.ts";
-import { isMissing } from "../data/missing.ts";
-import type { Path } from "../paths.ts";
-import { address } from "../router.ts";
+import type { ShellCommand } from "../data/commands.ts";
+import { explain, isMissing } from "../data/errors.ts";
+import { IconButton } from "./buttons.tsx";
 
 /** The content of a page that has nothing to show: the reason and what to do. See EmptyState for one without data. */
 export function Notice({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -17,10 +19,10 @@ export function Notice({ title, children }: { title: string; children?: Componen
 }
 
 /** The content of a list without rows that match its filters. */
-export function NoMatch({ rows, path, children }: { rows: string; path: Path; children?: ComponentChildren }) {
+export function NoMatch({ rows, hint }: { rows: string; hint?: string | undefined }) {
   return (
     <Notice title={`No ${rows} match`}>
-      {children} <a href={address(path)}>Show all {rows}</a>
+      {hint} <a href={location.pathname}>Show all {rows}</a>
     </Notice>
   );
 }
@@ -71,16 +73,77 @@ export function Failure({ error, retry }: { error: unknown; retry: () => void })
   );
 }
 
-/** Returns the problem and the advice for an error, as one sentence each. */
-export function explain(error: unknown): readonly [title: string, advice: string] {
-  if (!(error instanceof SignalboxError)) return ["This page has an error", `${error}. Reload the page.`];
-  const { status, message } = error;
-  if (status === 0)
-    return ["The service cannot be reached", "Check that it is running and that your network reaches it."];
-  if (status === 401) return ["You are not logged in", "Log in with the API token."];
-  if (status === 403) return ["You are not allowed to do this", message];
-  if (status === 429) return ["Too many requests", "Wait a moment, then try again."];
-  if (status === 503) return ["The service is not ready", `${message} See /readyz for the checks that fail.`];
-  if (status >= 500) return ["The service had an internal error", `${message} See its log for details.`];
-  return ["The request was rejected", message];
+/** Pages of the guide that the dashboard links to, with their titles. */
+const GUIDE = {
+  "tutorials/first-job": "Your first job",
+  "tutorials/first-agent-hook": "Your first agent hook",
+  "how-to/set-budgets": "Set budgets",
+  "how-to/set-up-a-channel": "Set up a channel",
+  "how-to/debug-a-failed-run": "Debug a failed run",
+  "how-to/get-notified-when-a-job-fails": "Get notified when a job fails",
+  "how-to/see-why-a-webhook-did-nothing": "See why a webhook did nothing",
+  "how-to/map-a-sender": "Map a sender",
+  "how-to/ask-a-person": "Ask a person",
+  "how-to/secure": "Secure",
+  "reference/configuration": "Configuration",
+} as const;
+
+export type GuidePage = keyof typeof GUIDE;
+
+/** A link to a page of the guide, which the service serves. */
+export function GuideLink({ page }: { page: GuidePage }) {
+  return <a href={`${BASE_PATH}/guide/${page}`}>Guide: {GUIDE[page]}</a>;
+}
+
+interface EmptyStateProps {
+  readonly title: string;
+  /** A description of the page and of the command. */
+  readonly children: ComponentChildren;
+  readonly command: ShellCommand;
+  readonly guide: GuidePage;
+}
+
+/** The content of a page that has nothing to show yet. */
+export function EmptyState({ title, children, command, guide }: EmptyStateProps) {
+  return (
+    <div class="notice stack">
+      <h2>{title}</h2>
+      <p>{children}</p>
+      <Command command={command} />
+      <p>
+        <GuideLink page={guide} />
+      </p>
+    </div>
+  );
+}
+
+interface CommandProps {
+  readonly command: ShellCommand;
+  /** Names the command where there are several. */
+  readonly label?: string;
+}
+
+/** A shell command with a button that copies it. */
+export function Command({ command: { text, token }, label }: CommandProps) {
+  return (
+    <>
+      <div class="command">
+        {/* tabIndex lets the keyboard scroll the region. */}
+        <pre tabIndex={0} role="region" aria-label={label ?? "Command"}>
+          {text}
+        </pre>
+        <IconButton
+          label={`Copy ${label ? `“${label}”` : "the command"}`}
+          title="Copy"
+          icon="copy"
+          onClick={() => copyText(text, "Command")}
+        />
+      </div>
+      {token && (
+        <p class="muted">
+          Set <code>{token.variable}</code> to the value of <code>{token.setting}</code> first.
+        </p>
+      )}
+    </>
+  );
 }

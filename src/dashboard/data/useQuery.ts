@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { checkAccess } from "./access.ts";
+import { useThrottle } from "./live/useLive.ts";
 
 export interface Query<T> {
   /** The latest response; null before the first one. Kept during a reload. */
@@ -8,6 +9,8 @@ export interface Query<T> {
   readonly error: unknown;
   /** Loads again. A call during a load starts another one after it. */
   readonly reload: () => void;
+  /** Loads again soon, once for several calls, as after events. */
+  readonly reloadSoon: () => void;
 }
 
 /**
@@ -19,11 +22,7 @@ export function useQuery<T>(
   key = "",
   { isLive = false }: { readonly isLive?: boolean } = {},
 ): Query<T> {
-  const [state, setState] = useState<{ key: string; value: T | null; error: unknown }>({
-    key,
-    value: null,
-    error: null,
-  });
+  const [state, setState] = useState({ key, value: null as T | null, error: null as unknown });
   const read = useRef(() => {});
   useEffect(() => {
     const controller = new AbortController();
@@ -50,5 +49,5 @@ export function useQuery<T>(
     return () => controller.abort();
   }, [key]);
   const reload = useCallback(() => read.current(), []);
-  return { value: state.value, error: state.error, reload };
+  return { value: state.value, error: state.error, reload, reloadSoon: useThrottle(reload) };
 }

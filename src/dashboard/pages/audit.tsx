@@ -1,15 +1,13 @@
 import type { AuditAction, AuditEntry } from "../../client/client.ts";
-import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { NoMatch, NotFound, Notice } from "../components/notice.tsx";
-import { FilterChips } from "../components/tables/filterChips.tsx";
-import { List } from "../components/tables/list.tsx";
+import { GuideLink, NotFound, Notice } from "../components/notice.tsx";
+import { FilterChips, SelectFilter, TextFilter } from "../components/tables/filters.tsx";
+import { type Column, List } from "../components/tables/list.tsx";
 import { access, hasScope } from "../data/access.ts";
-import type { LiveList } from "../data/live/liveList.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLiveList, useRows } from "../data/live/useLiveList.ts";
+import { givenFilters } from "../data/filter.ts";
+import { useLiveList, useReloadEvery, useRows } from "../data/live/useLive.ts";
 import { service } from "../data/service.ts";
-import { address, navigate, type Place, withQuery } from "../router.ts";
+import { address, type Place, withQuery } from "../router.ts";
 import { absolute } from "../time.ts";
 import { useTitle } from "../title.ts";
 
@@ -43,11 +41,6 @@ const ACTIONS: Readonly<Record<AuditAction, string>> = {
   "token.refused": "Token refused",
 };
 
-const isAction = (text: string | null): text is AuditAction => text !== null && text in ACTIONS;
-
-/** No live events report new entries. */
-const RELOAD_EVERY_MS = 15_000;
-
 export function AuditPage({ place: { query } }: { place: Place }) {
   useTitle("Audit log");
   if (!hasScope(access.value, "admin")) {
@@ -61,122 +54,81 @@ export function AuditPage({ place: { query } }: { place: Place }) {
 }
 
 function AuditLog({ query }: { query: URLSearchParams }) {
-  const given = query.get("action");
-  const action = isAction(given) ? given : null;
-  const actor = query.get("actor") || null;
-  const list = useAuditLog(action, actor);
+  const filter = givenFilters(query, { action: Object.keys(ACTIONS) as AuditAction[], actor: null });
+  const list = useRows({ rows: "entries", id: "auditId", time: "at", filter }, (page, options) =>
+    service.audit({ ...page, ...filter }, options),
+  );
+  useLiveList(list, { topics: ["jobs"] });
+  useReloadEvery(list.reloadSoon); // No live events report new entries.
   return (
     <>
       <PageHead title="Audit log" />
-      <Filters query={query} action={action} actor={actor} />
+      <search class="filters line">
+        <TextFilter query={query} name="actor" title="Who: name of a token, cookie:NAME or job-token:JOB" />
+        <SelectFilter query={query} name="action" title="Action" any="Any action" options={ACTIONS} />
+        <FilterChips query={query} titles={{ actor: "by" }} />
+      </search>
       <List
         list={list}
         label="Audit log, newest first"
         noun={["entry", "entries"]}
         kind="audit"
-        columns={["Who", "Did what", "From", "When (UTC)"]}
-        widths="minmax(0, 3fr) minmax(0, 5fr) 150px 160px"
-        cells={(entry) => <AuditCells entry={entry} query={query} />}
-        empty={<NoEntries isFiltered={action !== null || actor !== null} />}
+        columns={columnsOf(query)}
+        hint="The name must be the whole one."
+        isFiltered={Object.keys(filter).length > 0}
+        empty={
+          <Notice title="No entries yet">
+            This page shows who deleted, cancelled, retried, answered or withdrew something, created a token or logged
+            in, and which tokens were refused. <GuideLink page="how-to/secure" />
+          </Notice>
+        }
       />
     </>
   );
 }
 
-interface FiltersProps {
-  readonly query: URLSearchParams;
-  readonly action: AuditAction | null;
-  readonly actor: string | null;
-}
-
-function Filters({ query, action, actor }: FiltersProps) {
-  const show = (name: string, value: string) => navigate(withQuery(query, { [name]: value || null }));
-  return (
-    <search class="filters line">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          show("actor", String(new FormData(event.currentTarget).get("actor")).trim());
-        }}
-      >
-        <input
-          key={actor}
-          type="search"
-          name="actor"
-          defaultValue={actor ?? ""}
-          placeholder="Name of a token, cookie:NAME or job-token:JOB"
-          aria-label="Who: name of a token, cookie:NAME or job-token:JOB"
-        />
-      </form>
-      <select
-        aria-label="Action"
-        value={action ?? ""}
-        onChange={({ currentTarget: { value } }) => show("action", value)}
-      >
-        <option value="">Any action</option>
-        {Object.entries(ACTIONS).map(([one, title]) => (
-          <option key={one} value={one}>
-            {title}
-          </option>
-        ))}
-      </select>
-      <FilterChips query={query} filters={[["actor", "by"]]} />
-    </search>
-  );
-}
-
-function AuditCells({ entry, query }: { entry: AuditEntry; query: URLSearchParams }) {
-  const { actor, action, target, address: from, at, serviceRequestId } = entry;
-  return (
-    <>
-      <span role="cell" class="cell-name">
-        <a href={withQuery(query, { actor })} title="Show only entries of this caller" dir="auto">
-          {actor}
-        </a>
-      </span>
-      <span role="cell" class="cell-message">
+const columnsOf = (query: URLSearchParams): readonly Column<AuditEntry>[] => [
+  {
+    title: "Who",
+    name: "name",
+    width: "minmax(0, 3fr)",
+    cell: ({ actor }) => (
+      <a href={withQuery(query, { actor })} title="Show only entries of this caller" dir="auto">
+        {actor}
+      </a>
+    ),
+  },
+  {
+    title: "Did what",
+    name: "message",
+    width: "minmax(0, 5fr)",
+    cell: ({ action, target }) => (
+      <>
         <span>{ACTIONS[action] ?? action}</span>
         {target !== null && (
           <bdi class="muted" title={target}>
             {target}
           </bdi>
         )}
-      </span>
-      <span role="cell" class="cell-time" title={serviceRequestId && `Request ${serviceRequestId}`}>
-        {from}
-      </span>
-      <span role="cell" class="cell-age">
-        <time dateTime={at} title={absolute(at)}>
-          {at.slice(0, 19).replace("T", " ")}
-        </time>
-      </span>
-    </>
-  );
-}
-
-function NoEntries({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) {
-    return (
-      <NoMatch rows="entries" path="/audit">
-        The name must be the whole one.
-      </NoMatch>
-    );
-  }
-  return (
-    <Notice title="No entries yet">
-      This page shows who deleted, cancelled, retried, answered or withdrew something, created a token or logged in, and
-      which tokens were refused. <GuideLink page="how-to/secure" />
-    </Notice>
-  );
-}
-
-function useAuditLog(action: AuditAction | null, actor: string | null): LiveList<AuditEntry> {
-  const list = useRows<AuditEntry>({ id: "auditId", time: "at", filters: [action, actor] }, async (page, options) => {
-    const filters = { ...(action && { action }), ...(actor && { actor }) };
-    const { entries, nextCursor } = await service.audit({ ...page, ...filters }, options);
-    return { rows: entries, nextCursor };
-  });
-  useLiveList(list, { topics: ["jobs"] });
-  useReloadEvery(() => void list.reload(), RELOAD_EVERY_MS);
-  return list;
-}
+      </>
+    ),
+  },
+  {
+    title: "From",
+    name: "time",
+    width: "150px",
+    cell: ({ address, serviceRequestId }) => (
+      <span title={serviceRequestId ? `Request ${serviceRequestId}` : undefined}>{address}</span>
+    ),
+  },
+  {
+    title: "When (UTC)",
+    name: "age",
+    width: "160px",
+    cell: ({ at }) => (
+      <time dateTime={at} title={absolute(at)}>
+        {at.slice(0, 19).replace("T", " ")}
+      </time>
+    ),
+  },
+];

@@ -1,22 +1,19 @@
 import type { Budget } from "../../wire/runs/budget.ts";
-import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { Failure } from "../components/notice.tsx";
-import { TableHead } from "../components/tables/cells.tsx";
+import { Failure, GuideLink } from "../components/notice.tsx";
+import { PlainTable } from "../components/tables/plainTable.tsx";
 import { Facts } from "../components/values/facts.tsx";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { budgets } from "../data/service.ts";
+import { useReloadEvery } from "../data/live/useLive.ts";
+import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { visible } from "../text.ts";
 import { count } from "../time.ts";
 import { dollars } from "../usage.ts";
 
-const RELOAD_EVERY_MS = 15_000;
-
 /** The budgets, with what was spent of each. */
 export function BudgetsPage() {
-  const { value, error, reload } = useQuery((signal) => budgets(signal), "budgets");
-  useReloadEvery(reload, RELOAD_EVERY_MS);
+  const { value, error, reload } = useQuery((signal) => service.budgets({ signal }), "budgets");
+  useReloadEvery(reload);
   return (
     <>
       <PageHead title="Budgets" />
@@ -61,21 +58,16 @@ function BudgetCard({ budget }: { budget: Budget }) {
       />
       {byMapping.length > 0 && (
         <div class="scroll-x" tabIndex={0} role="region" aria-label={`Spent of ${id} by mapping`}>
-          <table class="names">
-            <TableHead columns={["Mapping", "Cost", "Tokens", "Minutes"]} />
-            <tbody>
-              {byMapping.map((one) => (
-                <tr key={one.mapping}>
-                  <th scope="row" class="cut">
-                    {one.mapping === null ? "Agent hook" : <bdi>{visible(one.mapping)}</bdi>}
-                  </th>
-                  <td>{dollars(one.usd)}</td>
-                  <td>{count(one.tokens)}</td>
-                  <td>{minutes(one.minutes)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            rows={byMapping}
+            idOf={({ mapping }) => `${mapping}`}
+            columns={[
+              ["Mapping", ({ mapping }) => (mapping === null ? "Agent hook" : <bdi>{visible(mapping)}</bdi>)],
+              ["Cost", ({ usd }) => dollars(usd)],
+              ["Tokens", ({ tokens }) => count(tokens)],
+              ["Minutes", (one) => minutes(one.minutes)],
+            ]}
+          />
         </div>
       )}
     </section>

@@ -1,19 +1,16 @@
 import { useEffect } from "preact/hooks";
 import type { Mailbox, ReplyTarget } from "../../wire/channel.ts";
 import { ChannelRow } from "../components/channel/channelRow.tsx";
-import { EmptyState, GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Failure } from "../components/notice.tsx";
+import { EmptyState, Failure, GuideLink } from "../components/notice.tsx";
 import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { When } from "../components/values/when.tsx";
 import { noticeChannels } from "../data/channel/stoppedChannels.ts";
 import { CHECK_CHANNELS } from "../data/commands.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLive } from "../data/live/useLive.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
+import { useLive, useReloadEvery } from "../data/live/useLive.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 
@@ -26,8 +23,7 @@ export function ChannelsPage() {
     channels.reload();
     gmail.reload();
   };
-  const reloadSoon = useThrottle(channels.reload);
-  useLive({ topics: ["deliveries"] }, { onStart: reload, delivery: reloadSoon });
+  useLive({ topics: ["deliveries"] }, { onStart: reload, delivery: channels.reloadSoon });
   useReloadEvery(reload, POLL_EVERY_MS); // No live events report the route and the mailbox.
   useEffect(() => {
     if (channels.value) noticeChannels(channels.value.channels);

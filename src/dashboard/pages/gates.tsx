@@ -1,19 +1,18 @@
 import { useEffect } from "preact/hooks";
 import type { Gate, GateStatus } from "../../client/client.ts";
-import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { resultOf } from "../components/gate/jobGates.tsx";
-import { Notice } from "../components/notice.tsx";
-import { AgeCell, StatusCell } from "../components/tables/cells.tsx";
-import { List } from "../components/tables/list.tsx";
-import { Pills } from "../components/tables/pills.tsx";
+import { GuideLink, Notice } from "../components/notice.tsx";
+import { Pills } from "../components/tables/filters.tsx";
+import { type Column, List, RowName } from "../components/tables/list.tsx";
+import { StatusMark } from "../components/values/status.tsx";
+import { When } from "../components/values/when.tsx";
 import { openGates } from "../data/gate/openGates.ts";
 import type { LiveList } from "../data/live/liveList.ts";
-import { useLiveList, useRows } from "../data/live/useLiveList.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
+import { useLiveList, useRows } from "../data/live/useLive.ts";
 import { service } from "../data/service.ts";
 import { address, type Place } from "../router.ts";
-import { plainText, visible } from "../text.ts";
+import { plainText } from "../text.ts";
 
 const STATUSES = [
   ["open", "Open"],
@@ -40,34 +39,33 @@ export function GatesPage({ place: { query } }: { place: Place }) {
         label="Questions, newest first"
         noun={["question", "questions"]}
         kind="gates"
-        columns={["Question", "Message", "Status", "Age"]}
-        widths="minmax(0, 4fr) minmax(0, 5fr) 112px 84px"
-        cells={(gate) => <GateCells gate={gate} />}
+        columns={COLUMNS}
         empty={<NoGates status={status} />}
       />
     </>
   );
 }
 
-function GateCells({ gate }: { gate: Gate }) {
-  const { jobId, jobName, key, title, message, status, createdAt } = gate;
-  const facts = message && plainText(message);
+const COLUMNS: readonly Column<Gate>[] = [
+  {
+    title: "Question",
+    name: "name",
+    width: "minmax(0, 4fr)",
+    cell: ({ jobId, jobName, key, title }) => (
+      <RowName href={address("/jobs/:jobId", jobId)} name={title} id={jobName ?? jobId} idTitle={`${jobId} · ${key}`} />
+    ),
+  },
+  { title: "Message", name: "message", width: "minmax(0, 5fr)", cell: (gate) => <Message gate={gate} /> },
+  { title: "Status", name: "status", width: "112px", cell: ({ status }) => <StatusMark status={status} /> },
+  { title: "Age", name: "age", width: "84px", cell: ({ createdAt }) => <When time={createdAt} /> },
+];
+
+function Message({ gate }: { gate: Gate }) {
+  const facts = gate.message && plainText(gate.message);
   return (
     <>
-      <span role="cell" class="cell-name">
-        <a href={address("/jobs/:jobId", jobId)}>
-          <bdi title={visible(title)}>{visible(title)}</bdi>
-        </a>
-        <bdi class="id muted" title={`${jobId} · ${key}`}>
-          {visible(jobName ?? jobId)}
-        </bdi>
-      </span>
-      <span role="cell" class="cell-message">
-        {facts && <bdi title={facts}>{facts}</bdi>}
-        {status !== "open" && <span class="muted">{resultOf(gate)}</span>}
-      </span>
-      <StatusCell status={status} />
-      <AgeCell time={createdAt} />
+      {facts && <bdi title={facts}>{facts}</bdi>}
+      {gate.status !== "open" && <span class="muted">{resultOf(gate)}</span>}
     </>
   );
 }
@@ -84,24 +82,22 @@ function NoGates({ status }: { status: GateStatus }) {
 
 /** Returns the gates in a status, which are read again when a job begins or stops to wait. */
 function useGates(status: GateStatus): LiveList<Gate> {
-  const list = useRows<Gate>({ id: "gateId", time: "createdAt", filters: [status] }, async (page, options) => {
-    const { gates, nextCursor } = await service.gates.list({ status, ...page }, options);
-    return { rows: gates, nextCursor };
-  });
-  const reloadSoon = useThrottle(() => void list.reload());
+  const list = useRows({ rows: "gates", id: "gateId", time: "createdAt", filter: { status } }, (page, options) =>
+    service.gates.list({ status, ...page }, options),
+  );
   useLiveList(
     list,
     { topics: ["jobs"] },
     {
       job: ({ waitingFor }) => {
-        if (waitingFor?.length > 0) reloadSoon();
+        if (waitingFor?.length > 0) list.reloadSoon();
       },
     },
   );
   useEffect(() => {
     let known = openGates.peek();
     return openGates.subscribe((count) => {
-      if (known !== null && count !== known) reloadSoon();
+      if (known !== null && count !== known) list.reloadSoon();
       known = count;
     });
   }, [list]);

@@ -3,23 +3,22 @@ import { now } from "../clock.ts";
 import { Crumbs, PageHead } from "../components/frame/pageHead.tsx";
 import { Dots, Ticks } from "../components/history/runs.tsx";
 import { Icon } from "../components/icon.tsx";
+import { JobLink } from "../components/job/links.tsx";
 import { Failure } from "../components/notice.tsx";
-import { TableHead } from "../components/tables/cells.tsx";
-import { Pills } from "../components/tables/pills.tsx";
+import { Pills } from "../components/tables/filters.tsx";
+import { PlainTable } from "../components/tables/plainTable.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { StatusMark } from "../components/values/status.tsx";
 import { When } from "../components/values/when.tsx";
 import { trendOf } from "../data/history.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { history } from "../data/service.ts";
+import { useReloadEvery } from "../data/live/useLive.ts";
+import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place, withQuery } from "../router.ts";
 import { shownText, visible } from "../text.ts";
 import { duration } from "../time.ts";
 
 const WINDOWS = { "1d": "Day", "7d": "Week", "30d": "Month" } as const;
-const RELOAD_EVERY_MS = 15_000;
-
 /** Seconds that the example's jobs took, newest first; a negative number is of a failed one. */
 const EXAMPLE_SECONDS = [64, 61, 66, 58, -22, 60, 59, 63, 55, 57, 54, 56, -12, 53, 50, 52, 49, 51, 47, 48];
 
@@ -44,8 +43,8 @@ export function HistoryPage({ place: { query } }: { place: Place }) {
   const window = (Object.keys(WINDOWS) as (keyof typeof WINDOWS)[]).find((one) => one === query.get("window")) ?? "7d";
   const [name, cursor] = [query.get("name"), query.get("cursor")];
   const asked = { window, ...(name !== null && { name }), ...(cursor !== null && { cursor }) };
-  const { value, error, reload } = useQuery((signal) => history(asked, signal), JSON.stringify(asked));
-  useReloadEvery(reload, RELOAD_EVERY_MS);
+  const { value, error, reload } = useQuery((signal) => service.history(asked, { signal }), JSON.stringify(asked));
+  useReloadEvery(reload);
   const one = name === null ? undefined : value?.names[0];
   const withoutPage = new URLSearchParams([...query].filter(([key]) => key !== "cursor"));
   return (
@@ -144,27 +143,16 @@ function Runs(one: NameHistory) {
         <LastFailure {...one} />
       </section>
       <section class="card scroll-x" tabIndex={0} aria-label="Jobs, newest first">
-        <table class="names">
-          <TableHead columns={["Job", "State", "Duration", "Started"]} />
-          <tbody>
-            {one.runs.map(({ jobId, status, durationMs, startedAt }) => (
-              <tr key={jobId}>
-                <th scope="row" class="cut">
-                  <a href={address("/jobs/:jobId", jobId)}>
-                    <bdi>{visible(jobId)}</bdi>
-                  </a>
-                </th>
-                <td>
-                  <StatusMark status={status} />
-                </td>
-                <td>{duration(durationMs)}</td>
-                <td>
-                  <When time={startedAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          rows={one.runs}
+          idOf={({ jobId }) => jobId}
+          columns={[
+            ["Job", ({ jobId }) => <JobLink jobId={jobId} />],
+            ["State", ({ status }) => <StatusMark status={status} />],
+            ["Duration", ({ durationMs }) => duration(durationMs)],
+            ["Started", ({ startedAt }) => <When time={startedAt} />],
+          ]}
+        />
       </section>
     </>
   );

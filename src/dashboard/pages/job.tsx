@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Job } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { JobGates } from "../components/gate/jobGates.tsx";
+import { JobGates, useJobGates } from "../components/gate/jobGates.tsx";
 import { Icon } from "../components/icon.tsx";
 import { JobDetails } from "../components/job/jobDetails.tsx";
 import { JobHead } from "../components/job/jobHead.tsx";
@@ -10,7 +10,6 @@ import { Failure, RecordError } from "../components/notice.tsx";
 import { StepPanel } from "../components/step/stepPanel.tsx";
 import { Steps } from "../components/step/steps.tsx";
 import { takeFirst } from "../data/first.ts";
-import { useJobGates } from "../data/gate/jobGates.ts";
 import { type FirstOfJob, JobRecord, type JobSnapshot } from "../data/job/jobRecord.ts";
 import { isStale, shownStatus, titleOf } from "../data/job/jobText.ts";
 import { neighbours, shownRow } from "../data/job/shownJobs.ts";

@@ -1,18 +1,16 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { jobCounts } from "../../client/calls/page.ts";
-import type { JobFilter, Stats } from "../../client/client.ts";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Stats } from "../../client/client.ts";
 import { now } from "../clock.ts";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { JobCells, jobTitles, jobWidths } from "../components/job/jobCells.tsx";
 import { JobCounts } from "../components/job/jobCounts.tsx";
 import { JobErrors } from "../components/job/jobErrors.tsx";
 import { JobFilters } from "../components/job/jobFilters.tsx";
+import { jobListColumns, jobWidths } from "../components/job/jobListColumns.tsx";
 import { JobSelectionBar } from "../components/job/jobSelectionBar.tsx";
 import { JobViews } from "../components/job/jobViews.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Checklist } from "../components/onboarding/checklist.tsx";
-import { SampleJob } from "../components/onboarding/sampleJob.tsx";
-import { TestHook } from "../components/onboarding/testHook.tsx";
+import { SampleJob, TestHook } from "../components/onboarding/firstRecords.tsx";
 import { List } from "../components/tables/list.tsx";
 import { neededApiToken } from "../data/commands.ts";
 import { takeFirst } from "../data/first.ts";
@@ -21,13 +19,11 @@ import { emptyTitle, isFiltered, spanStart, toFilter, withoutState } from "../da
 import { shownList } from "../data/job/shownJobs.ts";
 import { liveState } from "../data/live/live.ts";
 import type { LiveList } from "../data/live/liveList.ts";
-import { useLiveList } from "../data/live/useLiveList.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
+import { useLiveList, useThrottle } from "../data/live/useLive.ts";
 import { firstJob } from "../data/onboarding/firstJob.ts";
 import { service } from "../data/service.ts";
+import { useQuery } from "../data/useQuery.ts";
 import { address, type Place } from "../router.ts";
-
-const countJobs = jobCounts(service.call);
 
 /** Interval of checks for changes without an event: jobs that become stale or too old for the filter. */
 const CLOCK_EVERY_MS = 10_000;
@@ -48,8 +44,7 @@ export function JobsPage({ place: { query } }: { place: Place }) {
           label="Jobs, newest first"
           noun={["job", "jobs"]}
           kind="jobs"
-          columns={jobTitles()}
-          cells={(job) => <JobCells job={job} />}
+          columns={jobListColumns()}
           empty={<NoJobs query={query} />}
         />
       </div>
@@ -105,7 +100,11 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: S
     () => shownList(key, () => jobList(() => toFilter(query, now.peek()), key === "" ? takeFirst("jobs") : undefined)),
     [key],
   );
-  const { stats, reloadSoon } = useStats(query);
+  const others = withoutState(query);
+  const stats = useQuery((signal) => service.jobCounts(toFilter(others, now.peek()), { signal }), others.toString(), {
+    isLive: true,
+  });
+  const { reloadSoon } = stats;
   useLiveList(
     list,
     { topics: ["jobs"], filter },
@@ -133,25 +132,5 @@ function useLiveJobs(query: URLSearchParams): { list: LiveList<JobRow>; stats: S
       if (filter.stale !== undefined) void list.reload();
     });
   }, [list]);
-  return { list, stats };
-}
-
-/** Returns the counts of the jobs that match the filters other than states, and a throttled function that loads them. */
-function useStats(query: URLSearchParams): { stats: Stats | null; reloadSoon: () => void } {
-  const [stats, setStats] = useState<Stats | null>(null);
-  const latest = useRef(0);
-  const filterOf = (): JobFilter => toFilter(withoutState(query), now.peek());
-  const reloadSoon = useThrottle(() => {
-    latest.current += 1;
-    const request = latest.current;
-    countJobs(filterOf()).then(
-      (counted) => {
-        if (request === latest.current) setStats(counted); // A slower response is about earlier filters.
-      },
-      () => {
-        // The list shows the error; the next change loads the counts.
-      },
-    );
-  });
-  return { stats, reloadSoon };
+  return { list, stats: stats.value };
 }

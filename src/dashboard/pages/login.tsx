@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { SignalboxError } from "../../client/client.ts";
-import { explain } from "../components/notice.tsx";
 import { access, logIn } from "../data/access.ts";
+import { explain } from "../data/errors.ts";
 import { address, place } from "../router.ts";
 import { useTitle } from "../title.ts";
 

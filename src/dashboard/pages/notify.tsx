@@ -1,15 +1,12 @@
 import type { Delivery, Expectation } from "../../client/client.ts";
-import { EmptyState } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
-import { Failure } from "../components/notice.tsx";
+import { EmptyState, Failure } from "../components/notice.tsx";
 import { RuleCard } from "../components/notify/ruleCard.tsx";
 import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { When } from "../components/values/when.tsx";
 import { TEST_RULE } from "../data/commands.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLive } from "../data/live/useLive.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
+import { useLive, useReloadEvery } from "../data/live/useLive.ts";
 import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 
@@ -17,8 +14,9 @@ import { useQuery } from "../data/useQuery.ts";
 const POLL_EVERY_MS = 30_000;
 
 export function NotifyPage() {
-  const { value, error, reload } = useQuery((signal) => service.notify.get({ signal }), "", { isLive: true });
-  const reloadSoon = useThrottle(reload);
+  const { value, error, reload, reloadSoon } = useQuery((signal) => service.notify.get({ signal }), "", {
+    isLive: true,
+  });
   const delivery = ({ rule }: Delivery) => {
     if (rule !== null) reloadSoon();
   };

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { HookRequest } from "../../wire/hookRequest.ts";
-import { ActButton } from "../components/actButton.tsx";
+import { ActButton } from "../components/buttons.tsx";
 import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
 import { Failure, RecordError } from "../components/notice.tsx";
 import { DryRunView } from "../components/request/dryRun.tsx";
@@ -11,8 +11,8 @@ import { JsonBlock } from "../components/values/json.tsx";
 import { StatusMark } from "../components/values/status.tsx";
 import { When } from "../components/values/when.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { hookRequests } from "../data/service.ts";
+import { useReloadEvery } from "../data/live/useLive.ts";
+import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, type Place } from "../router.ts";
@@ -23,7 +23,7 @@ import { useTitle } from "../title.ts";
 const POLL_EVERY_MS = 5_000;
 
 export function RequestPage({ place: { id: requestId } }: { place: Place }) {
-  const request = useQuery((signal) => hookRequests.get(requestId, { signal }), requestId);
+  const request = useQuery((signal) => service.hookRequests.get(requestId, { signal }), requestId);
   useTitle(request.value ? `Request to ${request.value.hook}` : "Request");
   useReloadEvery(request.reload, POLL_EVERY_MS); // Its runs may end.
   return (
@@ -45,7 +45,7 @@ function RequestView({ request }: { request: HookRequest }) {
   const { address: sender, contentType, bodyBytes, createdAt, url } = request;
   const isTried = request.body !== null && hasScope(access.value, "runs:write");
   const preview = useQuery(
-    (signal) => (isTried ? hookRequests.dryRun(requestId, {}, { signal }) : Promise.resolve(null)),
+    (signal) => (isTried ? service.hookRequests.dryRun(requestId, {}, { signal }) : Promise.resolve(null)),
     requestId,
   );
   return (
@@ -106,12 +106,10 @@ function RequestView({ request }: { request: HookRequest }) {
 function Replay({ requestId }: { requestId: string }) {
   const [runIds, setRunIds] = useState<readonly string[]>([]);
   const { isPending, mutate } = useMutation(requestId);
-  const replay = async (id: string) => setRunIds((await hookRequests.replay(id)).runIds);
+  const replay = async (id: string) => setRunIds((await service.hookRequests.replay(id)).runIds);
   return (
     <div class="acts line">
-      <ActButton icon="retry" isPending={isPending} act={() => mutate(replay, "Replayed")}>
-        Replay
-      </ActButton>
+      <ActButton icon="retry" label="Replay" disabled={isPending} act={() => mutate(replay, "Replayed")} />
       {runIds.length > 0 && (
         <span>
           Replayed: <a href={address("/runs/:runId", runIds[0])}>open the run</a>

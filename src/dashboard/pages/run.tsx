@@ -2,13 +2,12 @@ import { useRef } from "preact/hooks";
 import { describeMissing } from "../../client/calls/hookRequests.ts";
 import type { Run, RunRequest, WaitsFor } from "../../client/client.ts";
 import { now } from "../clock.ts";
-import { ActButton } from "../components/actButton.tsx";
+import { ActButton } from "../components/buttons.tsx";
 import { DeliveryList } from "../components/delivery/deliveryList.tsx";
-import { GuideLink } from "../components/emptyState.tsx";
 import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
-import { FailedAttempts } from "../components/job/failedAttempts.tsx";
-import { FailurePanel } from "../components/job/failurePanel.tsx";
-import { Failure, RecordError } from "../components/notice.tsx";
+import { FailedAttempts, FailurePanel } from "../components/job/failures.tsx";
+import { JobLink } from "../components/job/links.tsx";
+import { Failure, GuideLink, RecordError } from "../components/notice.tsx";
 import { LiveTurn } from "../components/run/liveTurn.tsx";
 import { Section } from "../components/section.tsx";
 import { Facts } from "../components/values/facts.tsx";
@@ -17,12 +16,10 @@ import { StatusMark } from "../components/values/status.tsx";
 import { When } from "../components/values/when.tsx";
 import { access, hasScope } from "../data/access.ts";
 import { useLive } from "../data/live/useLive.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
-import { runAgain, service } from "../data/service.ts";
+import { service } from "../data/service.ts";
 import { useMutation } from "../data/useMutation.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address, navigate, type Place } from "../router.ts";
-import { visible } from "../text.ts";
 import { duration } from "../time.ts";
 import { useTitle } from "../title.ts";
 import { dollars, tokens } from "../usage.ts";
@@ -35,8 +32,10 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
     run.reload();
     request.reload();
   };
-  const reloadSoon = useThrottle(reload);
-  const reloadRunSoon = useThrottle(run.reload);
+  const reloadSoon = () => {
+    run.reloadSoon();
+    request.reloadSoon();
+  };
   const runAhead = useRef<string | null>(null);
   runAhead.current = run.value?.waitsFor?.runId ?? null;
   useLive(
@@ -45,10 +44,10 @@ export function RunPage({ place: { id: runId } }: { place: Place }) {
       onStart: reload,
       run: (summary) => {
         if (summary.runId === runId) reloadSoon(); // Events lack the reply.
-        if (summary.runId === runAhead.current) reloadRunSoon();
+        if (summary.runId === runAhead.current) run.reloadSoon();
       },
       delivery: (delivery) => {
-        if (delivery.runId === runId) reloadRunSoon();
+        if (delivery.runId === runId) run.reloadSoon();
       },
     },
     [runId],
@@ -76,12 +75,6 @@ const KINDS = {
   return: "news of jobs",
   job: "report of a job",
 } as const;
-
-const JobLink = ({ jobId }: { jobId: string }) => (
-  <a href={address("/jobs/:jobId", jobId)}>
-    <bdi>{visible(jobId)}</bdi>
-  </a>
-);
 
 /** The jobs of which a run has the news. */
 function Returns({ returns }: { returns: Run["returnOf"] }) {
@@ -157,7 +150,11 @@ function RunView({ run, request, onChange }: { run: Run; request: RunRequest | n
       {reply !== null && <TextBlock title={replyTitle(run)} text={reply || "(empty)"} file={`${runId}-reply.txt`} />}
       {run.stderr && <TextBlock title="Standard error" text={run.stderr} file={`${runId}-stderr.txt`} />}
       <FailedAttempts attempts={run.failedAttempts} />
-      <Deliveries run={run} />
+      {deliveries.length > 0 && (
+        <Section id="deliveries" title="Deliveries">
+          <DeliveryList deliveries={deliveries} />
+        </Section>
+      )}
       {request && <RequestView run={run} request={request} />}
       {deliveries.length === 0 && status === "completed" && (
         <p class="muted">The reply was not delivered: the hook did not request a delivery, or the reply was empty.</p>
@@ -179,15 +176,6 @@ function Waiting({ waitsFor: { kind, runId, notBefore } }: { waitsFor: WaitsFor 
     );
   }
   return <>{kind === "session" ? "another turn in its session" : "a free worker"}</>;
-}
-
-function Deliveries({ run: { deliveries } }: { run: Run }) {
-  if (deliveries.length === 0) return null;
-  return (
-    <Section id="deliveries" title="Deliveries">
-      <DeliveryList deliveries={deliveries} />
-    </Section>
-  );
 }
 
 function RequestView({ run: { runId, requestId }, request: { request, call } }: { run: Run; request: RunRequest }) {
@@ -227,30 +215,29 @@ function Actions({ run: { runId, kind, status }, onChange }: { run: Run; onChang
   const { isPending, mutate } = useMutation(runId, onChange);
   if (!hasScope(access.value, "runs:write")) return null;
   const again = async (id: string) => {
-    const { runId: newId } = await runAgain(id);
+    const { runId: newId } = await service.runAgain(id);
     navigate(address("/runs/:runId", newId));
   };
   return (
     <div class="acts line">
       {kind !== "wake" && (status === "completed" || status === "failed") && (
-        <ActButton icon="again" isPending={isPending} act={() => mutate(again, "Run started")}>
-          Run again
-        </ActButton>
+        <ActButton icon="again" label="Run again" disabled={isPending} act={() => mutate(again, "Run started")} />
       )}
       {status === "failed" && (
-        <ActButton icon="retry" isPending={isPending} act={() => mutate(service.runs.retry, "Retry started")}>
-          Retry
-        </ActButton>
+        <ActButton
+          icon="retry"
+          label="Retry"
+          disabled={isPending}
+          act={() => mutate(service.runs.retry, "Retry started")}
+        />
       )}
       {(status === "queued" || status === "waiting" || status === "running") && (
         <ActButton
           icon="cancel"
-          isPending={isPending}
-          isDanger
+          label="Cancel"
+          disabled={isPending}
           act={() => mutate(service.runs.cancel, "Run cancelled")}
-        >
-          Cancel
-        </ActButton>
+        />
       )}
     </div>
   );

@@ -3,9 +3,8 @@ import { Crumbs, RecordHead } from "../components/frame/pageHead.tsx";
 import { RecordError } from "../components/notice.tsx";
 import { TranscriptList } from "../components/session/transcript.tsx";
 import { WaitingEvents } from "../components/session/waitingEvents.tsx";
+import { isMissing } from "../data/errors.ts";
 import { useLive } from "../data/live/useLive.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
-import { isMissing } from "../data/missing.ts";
 import { useTranscript } from "../data/session/transcript.ts";
 import { address, type Place } from "../router.ts";
 import { useTitle } from "../title.ts";
@@ -14,8 +13,7 @@ const MAIN = "main";
 
 export function SessionPage({ place: { id: sessionKey } }: { place: Place }) {
   useTitle(sessionKey);
-  const { value, error, reload, loadOlder } = useTranscript(sessionKey);
-  const reloadSoon = useThrottle(reload);
+  const { value, error, reload, reloadSoon, loadOlder } = useTranscript(sessionKey);
   const onRun = (run: RunSummary) => {
     // The end of any run may add an event to the main session.
     if (run.sessionKey === sessionKey || sessionKey === MAIN) reloadSoon();

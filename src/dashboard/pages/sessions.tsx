@@ -1,24 +1,19 @@
 import type { Session } from "../../client/client.ts";
-import { EmptyState } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
+import { EmptyState } from "../components/notice.tsx";
 import { WaitingEvents } from "../components/session/waitingEvents.tsx";
-import { AgeCell } from "../components/tables/cells.tsx";
-import { List } from "../components/tables/list.tsx";
+import { type Column, List } from "../components/tables/list.tsx";
+import { When } from "../components/values/when.tsx";
 import { agentHookCommand } from "../data/commands.ts";
-import { useLiveList, useRows } from "../data/live/useLiveList.ts";
-import { useThrottle } from "../data/live/useThrottle.ts";
+import { useLiveList, useRows } from "../data/live/useLive.ts";
 import { service } from "../data/service.ts";
 import { address } from "../router.ts";
 import { visible } from "../text.ts";
 
 export function SessionsPage() {
-  const list = useRows<Session>({ id: "sessionKey", time: "lastUsedAt" }, async (page, options) => {
-    const { sessions, nextCursor } = await service.sessions.list(page, options);
-    return { rows: sessions, nextCursor };
-  });
-  const reloadSoon = useThrottle(() => void list.reload());
+  const list = useRows({ rows: "sessions", id: "sessionKey", time: "lastUsedAt" }, service.sessions.list);
   // The start or the end of a run changes its session's time of use, and with it the order of the list.
-  useLiveList(list, { topics: ["runs"] }, { run: reloadSoon });
+  useLiveList(list, { topics: ["runs"] }, { run: list.reloadSoon });
   return (
     <>
       <PageHead title="Sessions">
@@ -32,22 +27,7 @@ export function SessionsPage() {
         label="Sessions, most recently used first"
         noun={["session", "sessions"]}
         kind="sessions"
-        columns={["Session", "State", "Last used"]}
-        widths="minmax(0, 1fr) 90px 110px"
-        cells={({ sessionKey, agentId, busy, lastUsedAt }) => (
-          <>
-            <span role="cell" class="cell-name">
-              <a href={address("/sessions/:sessionKey", sessionKey)} dir="auto">
-                {visible(sessionKey)}
-              </a>
-              {agentId && <span class="muted"> {agentId}</span>}
-            </span>
-            <span role="cell" class="cell-status">
-              {busy ? <span class="status status-running">Busy</span> : <span class="muted">Idle</span>}
-            </span>
-            <AgeCell time={lastUsedAt} />
-          </>
-        )}
+        columns={COLUMNS}
         empty={
           <EmptyState
             title="No sessions yet"
@@ -62,3 +42,26 @@ export function SessionsPage() {
     </>
   );
 }
+
+const COLUMNS: readonly Column<Session>[] = [
+  {
+    title: "Session",
+    name: "name",
+    width: "minmax(0, 1fr)",
+    cell: ({ sessionKey, agentId }) => (
+      <>
+        <a href={address("/sessions/:sessionKey", sessionKey)} dir="auto">
+          {visible(sessionKey)}
+        </a>
+        {agentId && <span class="muted"> {agentId}</span>}
+      </>
+    ),
+  },
+  {
+    title: "State",
+    name: "status",
+    width: "90px",
+    cell: ({ busy }) => (busy ? <span class="status status-running">Busy</span> : <span class="muted">Idle</span>),
+  },
+  { title: "Last used", name: "age", width: "110px", cell: ({ lastUsedAt }) => <When time={lastUsedAt} /> },
+];

@@ -1,21 +1,17 @@
 import type { ComponentChildren } from "preact";
 import type { ConfiguredMapping, Settings } from "../../wire/settings.ts";
-import { GuideLink } from "../components/emptyState.tsx";
 import { PageHead } from "../components/frame/pageHead.tsx";
 import { Icon } from "../components/icon.tsx";
-import { Failure } from "../components/notice.tsx";
+import { Failure, GuideLink } from "../components/notice.tsx";
 import { Section } from "../components/section.tsx";
 import { CopiedAddress } from "../components/values/copiedAddress.tsx";
 import { Facts } from "../components/values/facts.tsx";
 import { JsonBlock } from "../components/values/json.tsx";
 import { access, hasScope } from "../data/access.ts";
-import { useReloadEvery } from "../data/live/reloadEvery.ts";
-import { useLive } from "../data/live/useLive.ts";
-import { settings } from "../data/service.ts";
+import { useLive, useReloadEvery } from "../data/live/useLive.ts";
+import { service } from "../data/service.ts";
 import { useQuery } from "../data/useQuery.ts";
 import { address } from "../router.ts";
-
-const POLL_EVERY_MS = 15_000;
 
 /** The settings of the service, which only its configuration file changes. */
 export function SettingsPage() {
@@ -35,9 +31,9 @@ export function SettingsPage() {
 }
 
 function AllSettings() {
-  const { value, error, reload } = useQuery((signal) => settings(signal), "", { isLive: true });
+  const { value, error, reload } = useQuery((signal) => service.settings({ signal }), "", { isLive: true });
   useLive({ topics: ["runs"] }, { onStart: reload });
-  useReloadEvery(reload, POLL_EVERY_MS); // No live events report the health.
+  useReloadEvery(reload); // No live events report the health.
   return (
     <>
       <p class="muted">
@@ -130,7 +126,7 @@ function MappingCard({ mapping: one }: { mapping: ConfiguredMapping }) {
     <li class="card" aria-label={mapping}>
       <h3 dir="auto">{mapping}</h3>
       {one.address ? (
-        <p class="copied-text">
+        <p>
           <CopiedAddress hook={mapping} url={one.address} />
         </p>
       ) : (

@@ -1,5 +1,5 @@
 import { hookRequestCalls } from "../../../client/calls/hookRequests.ts";
-import { readSettings } from "../../../client/calls/page.ts";
+import { pageCalls } from "../../../client/calls/page.ts";
 import type { HookRequestRow } from "../../../wire/hookRequest.ts";
 import type { ConfiguredMapping } from "../../../wire/settings.ts";
 import { type Define, type JsonOptions, tableCommand, withExamples } from "../../command.ts";
@@ -30,7 +30,7 @@ export const listHooks: Define = (command, environment) =>
   withExamples(tableCommand(command), "signalbox hooks list").action(
     async (options: JsonOptions & { readonly wide?: boolean }) =>
       withService(await environment(), options, async ({ client }) => {
-        const { mappings } = await readSettings(client.call);
+        const { mappings } = await pageCalls(client.call).settings();
         const requests = hookRequestCalls(client.call);
         const rows: Row[] = [];
         for (const mapping of mappings) {

@@ -1,5 +1,5 @@
 import { describeMissing } from "../../../client/calls/hookRequests.ts";
-import { runAgain } from "../../../client/calls/page.ts";
+import { pageCalls } from "../../../client/calls/page.ts";
 import type { Delivery, Run, RunRequest, RunStatus, Usage, WaitsFor } from "../../../client/client.ts";
 import { choicesOption, given, timeOrAge } from "../../arguments.ts";
 import { type Define, type JsonOptions, listCommand, serviceCommand, withExamples } from "../../command.ts";
@@ -104,7 +104,7 @@ export const actOnRun =
       `signalbox runs ${act} 0198c2b4-7a10-7c3e-9d6f-2f8f3b1c5e77`,
     ).action(async (runId: string, options: JsonOptions) =>
       withService(await environment(), options, async ({ client }) => {
-        const run = await (act === "again" ? runAgain(client.call, runId) : client.runs[act](runId));
+        const run = await (act === "again" ? pageCalls(client.call).runAgain(runId) : client.runs[act](runId));
         print(options.json || isReceipt(run) ? [cleanJson(run)] : runLines(run));
       }),
     );

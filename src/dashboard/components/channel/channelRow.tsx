@@ -1,9 +1,10 @@
 import { access, hasScope } from "../../data/access.ts";
-import { channels } from "../../data/service.ts";
+import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
+import { ActButton } from "../buttons.tsx";
 import { DeliveryCounts } from "../delivery/deliveryList.tsx";
 import { Icon } from "../icon.tsx";
-import { When } from "../values/when.tsx";
+import { Since, When } from "../values/when.tsx";
 import { type ChannelProps, ChannelTest } from "./channelTest.tsx";
 
 /** A channel as a row: its state, its latest delivery, and what the access allows to do with it. */
@@ -24,13 +25,7 @@ export function ChannelRow(props: ChannelProps) {
         </p>
       )}
       <p class="muted grow">
-        {lastSentAt ? (
-          <>
-            Last sent <When time={lastSentAt} />
-          </>
-        ) : (
-          "Nothing sent in 24 h"
-        )}
+        <Since text="Last sent" time={lastSentAt} none="Nothing sent in 24 h" />
       </p>
       <DeliveryCounts query={`channel=${encodeURIComponent(channel)}`} pending={pending} failed={failed} />
       {canAct && <ChannelTest {...props} />}
@@ -53,24 +48,17 @@ function Stop({ channel: { channel, ...one }, canAct, onChange }: ChannelProps &
         <bdi>{one.reason}</bdi>
       </p>
       <p class="muted grow">
-        {one.nextTryAt ? (
-          <>
-            Next try <When time={one.nextTryAt} />
-          </>
-        ) : (
-          "Being tried now"
-        )}
+        <Since text="Next try" time={one.nextTryAt} none="Being tried now" />
       </p>
       {canAct && (
         <p class="acts line">
-          <button
-            type="button"
+          <ActButton
+            icon="retry"
+            label="Resume"
             aria-label={`Resume ${channel}`}
             disabled={isPending}
-            onClick={() => mutate((name) => channels.resume(name), "Trying the credentials now")}
-          >
-            <Icon name="retry" /> Resume
-          </button>
+            act={() => mutate(service.channel.resume, "Trying the credentials now")}
+          />
         </p>
       )}
     </>

@@ -1,12 +1,12 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Channel } from "../../../client/client.ts";
 import type { ReplyTarget } from "../../../wire/channel.ts";
-import { channels, service } from "../../data/service.ts";
+import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
+import { ActButton } from "../buttons.tsx";
 import { testResult } from "../delivery/deliveryList.tsx";
-import { Icon } from "../icon.tsx";
 
 /** The service's limits. */
 const MAX_RECIPIENT_CHARS = 512;
@@ -29,15 +29,14 @@ export function ChannelTest({ channel: one, route, onChange }: ChannelProps) {
   return (
     <>
       <p class="acts line end">
-        <button
-          type="button"
+        <ActButton
+          icon="up"
+          label="Test"
           aria-expanded={isOpen}
           aria-controls={formId}
           aria-label={`Send test message to ${channel}`}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name="up" /> Test
-        </button>
+          act={() => setOpen(!isOpen)}
+        />
       </p>
       <div id={formId} class="whole" hidden={!isOpen}>
         {isOpen && (
@@ -72,10 +71,10 @@ function TestForm({ channel, recipient, onSent, onEnd }: TestFormProps) {
   const send = () =>
     mutate(async (name) => {
       const message = { to, ...(text.trim() && { text }) };
-      onSent((await channels.test(name, message)).deliveryId);
+      onSent((await service.channel.test(name, message)).deliveryId);
     }, "Test message requested");
   const useForReplies = () =>
-    mutate((name) => channels.setReplyTarget({ channel: name, to }), `Replies go to ${to.trim()} from now on`);
+    mutate((name) => service.channel.setReplyTarget({ channel: name, to }), `Replies go to ${to.trim()} from now on`);
   return (
     <form
       class="channel-test stack"

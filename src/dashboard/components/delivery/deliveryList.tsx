@@ -4,7 +4,7 @@ import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { address } from "../../router.ts";
 import { count } from "../../time.ts";
-import { ActButton } from "../actButton.tsx";
+import { ActButton } from "../buttons.tsx";
 import { Facts } from "../values/facts.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
@@ -79,18 +79,19 @@ export function DeliveryActions({ delivery: { deliveryId, state } }: { delivery:
   if (!hasScope(access.value, "runs:write") || state === "sent") return null;
   return (
     <span class="acts line">
-      <ActButton icon="retry" isPending={isPending} act={() => mutate(service.deliveries.retry, "Retrying now")}>
-        {state === "failed" ? "Retry" : "Try now"}
-      </ActButton>
+      <ActButton
+        icon="retry"
+        label={state === "failed" ? "Retry" : "Try now"}
+        disabled={isPending}
+        act={() => mutate(service.deliveries.retry, "Retrying now")}
+      />
       {state === "pending" && (
         <ActButton
           icon="cancel"
-          isPending={isPending}
-          isDanger
+          label="Cancel"
+          disabled={isPending}
           act={() => mutate(service.deliveries.cancel, "Delivery cancelled")}
-        >
-          Cancel
-        </ActButton>
+        />
       )}
     </span>
   );

@@ -1,10 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { access, checkAccess, hasScope } from "../../data/access.ts";
 import { pageGroups } from "../../data/pages.ts";
-import { isPaletteOpen } from "../../data/palette.ts";
 import { service } from "../../data/service.ts";
 import { address, navigate } from "../../router.ts";
-import { showHelp } from "../../shortcuts.tsx";
+import { isPaletteOpen, showHelp } from "../../shortcuts.tsx";
 import { visible } from "../../text.ts";
 import { nextTheme } from "../../theme.ts";
 
@@ -108,9 +107,9 @@ function useChoices(text: string): Choice[] {
   const currentAccess = access.value;
   const jobs = useJobs(hasScope(currentAccess, "jobs:read") ? text : "");
   const to = (href: string) => () => navigate(href);
-  const pages = pageGroups(currentAccess)
-    .flatMap(({ links }) => links)
-    .map(([path, title]): Choice => ({ key: path, title, note: "page", act: to(address(path)) }));
+  const pages = [...pageGroups(currentAccess).values()]
+    .flat()
+    .map(({ path, title }): Choice => ({ key: path, title, note: "page", act: to(address(path)) }));
   const commands: Choice[] = [
     { key: "theme", title: "Change the theme", note: "command", act: nextTheme },
     { key: "help", title: "Show the keyboard shortcuts", note: "command", act: showHelp },
@@ -125,14 +124,12 @@ function useChoices(text: string): Choice[] {
   const run: Choice = { key: "run", title: text, note: "run", act: to(address("/runs/:runId", text)) };
   return [
     ...[...pages, ...commands].filter(fits),
-    ...jobs.map(({ jobId, name }): Choice => {
-      return {
-        key: `job ${jobId}`,
-        title: visible(name || jobId),
-        note: visible(jobId),
-        act: to(address("/jobs/:jobId", jobId)),
-      };
-    }),
+    ...jobs.map(({ jobId, name }) => ({
+      key: `job ${jobId}`,
+      title: visible(name || jobId),
+      note: visible(jobId),
+      act: to(address("/jobs/:jobId", jobId)),
+    })),
     ...(RUN_ID.test(text) && hasScope(currentAccess, "runs:read") ? [run] : []),
     ...(text !== "" && hasScope(currentAccess, "jobs:read") ? [search] : []),
   ];

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { checkAccess } from "../../data/access.ts";
-import { explain } from "../notice.tsx";
+import { explain } from "../../data/errors.ts";
 
 interface Toast {
   readonly id: number;

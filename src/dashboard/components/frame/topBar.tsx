@@ -1,16 +1,16 @@
+import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Access } from "../../../client/client.ts";
 import { access, logOut } from "../../data/access.ts";
 import { countStoppedChannels, stoppedChannels } from "../../data/channel/stoppedChannels.ts";
 import { countOpenGates, MAX_COUNTED, openGates } from "../../data/gate/openGates.ts";
 import { liveState } from "../../data/live/live.ts";
-import { useReloadEvery } from "../../data/live/reloadEvery.ts";
-import { pageGroups } from "../../data/pages.ts";
-import { openPalette } from "../../data/palette.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
+import { leadsTo, pageGroups } from "../../data/pages.ts";
 import { address, type Place } from "../../router.ts";
-import { showHelp } from "../../shortcuts.tsx";
+import { openPalette, showHelp } from "../../shortcuts.tsx";
 import { nextTheme, theme } from "../../theme.ts";
-import { IconButton } from "../iconButton.tsx";
+import { IconButton } from "../buttons.tsx";
 import { showError } from "./toasts.tsx";
 
 const THEMES = { auto: "system", light: "light", dark: "dark" } as const;
@@ -41,13 +41,23 @@ export function TopBar({ place, isPlain }: { place: Place; isPlain: boolean }) {
       </a>
       {!isPlain && (
         <nav ref={nav} id="menu" aria-label="Main" class={isOpen ? "open" : undefined}>
-          {pageGroups(currentAccess).map(({ title, links }) => (
-            <div key={title} role="group" aria-label={title} data-title={title}>
-              {links.map(([path, name, fits]) => (
-                <a key={path} href={address(path)} aria-current={fits.test(place.path ?? "") ? "page" : undefined}>
-                  {name}
-                  {path === "/gates" && <OpenGates />}
-                  {path === "/channels" && <StoppedChannels />}
+          {[...pageGroups(currentAccess)].map(([group, pages]) => (
+            <div key={group} role="group" aria-label={group} data-title={group}>
+              {pages.map(({ path, title }) => (
+                <a key={path} href={address(path)} aria-current={leadsTo(path, place.path) ? "page" : undefined}>
+                  {title}
+                  {path === "/gates" && (
+                    <Badge number={openGates} countNow={countOpenGates} everyMs={15_000} noun="open" />
+                  )}
+                  {path === "/channels" && (
+                    <Badge
+                      number={stoppedChannels}
+                      countNow={countStoppedChannels}
+                      everyMs={30_000}
+                      noun="stopped"
+                      isFault
+                    />
+                  )}
                 </a>
               ))}
             </div>
@@ -103,34 +113,6 @@ function LoginName({ access: { name, by, scopes, jobIdPrefixes } }: { access: Ac
   );
 }
 
-/** Counts at once, and then at an interval. */
-function useCount(countNow: () => Promise<void>, everyMs: number): void {
-  useEffect(() => void countNow(), []);
-  useReloadEvery(() => void countNow(), everyMs);
-}
-
-/** Interval of counting on pages whose live events do not show which jobs wait. */
-const COUNT_EVERY_MS = 15_000;
-
-/** The number of questions that wait for an answer. */
-function OpenGates() {
-  useCount(countOpenGates, COUNT_EVERY_MS);
-  const open = openGates.value;
-  if (!open) return null;
-  return <Badge text={open > MAX_COUNTED ? `${MAX_COUNTED}+` : open} noun="open" />;
-}
-
-/** Interval of counting the channels, which no live event reports. */
-const COUNT_CHANNELS_EVERY_MS = 30_000;
-
-/** The number of channels that send nothing, because their services refuse the credentials. */
-function StoppedChannels() {
-  useCount(countStoppedChannels, COUNT_CHANNELS_EVERY_MS);
-  const stopped = stoppedChannels.value;
-  if (!stopped) return null;
-  return <Badge text={stopped} noun="stopped" isFault />;
-}
-
 const LIVE = {
   connecting: "Connecting",
   live: "Live",
@@ -149,18 +131,26 @@ function Live() {
 }
 
 interface BadgeProps {
-  readonly text: string | number;
+  /** The number; null until it is known. */
+  readonly number: ReadonlySignal<number | null>;
+  /** Counts anew. No live event reports what is counted on every page. */
+  readonly countNow: () => Promise<void>;
+  /** The interval of counting. */
+  readonly everyMs: number;
   /** The word after the number, for screen readers. */
   readonly noun: string;
   /** Whether the number is of something that has failed. */
   readonly isFault?: boolean;
 }
 
-/** A number beside a link of the navigation. */
-function Badge({ text, noun, isFault = false }: BadgeProps) {
+/** A number beside a link of the navigation; nothing for none. */
+function Badge({ number: { value }, countNow, everyMs, noun, isFault = false }: BadgeProps) {
+  useEffect(() => void countNow(), []);
+  useReloadEvery(() => void countNow(), everyMs);
+  if (!value) return null;
   return (
     <b class={isFault ? "badge badge-fault" : "badge"}>
-      {text}
+      {value > MAX_COUNTED ? `${MAX_COUNTED}+` : value}
       <span class="unseen"> {noun}</span>
     </b>
   );

@@ -1,7 +1,9 @@
-import type { Gate } from "../../../client/client.ts";
+import { useEffect } from "preact/hooks";
+import type { Gate, Job } from "../../../client/client.ts";
 import { access, hasScope } from "../../data/access.ts";
 import { countOpenGates } from "../../data/gate/openGates.ts";
-import type { Query } from "../../data/useQuery.ts";
+import { service } from "../../data/service.ts";
+import { type Query, useQuery } from "../../data/useQuery.ts";
 import { visible } from "../../text.ts";
 import { duration } from "../../time.ts";
 import { Failure } from "../notice.tsx";
@@ -84,4 +86,18 @@ export function resultOf({ status, action, answeredBy }: Gate): string {
   if (status === "answered") return `${decision} by ${answeredBy}.`;
   if (status === "expired") return `Expired without an answer: ${decision.toLowerCase()}.`;
   return status === "withdrawn" ? "Withdrawn: nobody waits for the answer any more." : "";
+}
+
+/** Reads the newest gates of a job, oldest first, and again when they may have changed. */
+export function useJobGates(job: Job): Query<Gate[]> {
+  const { jobId, createdAt, waitingFor } = job;
+  const query = useQuery(
+    async (signal) => (await service.gates.list({ jobId }, { signal })).gates.toReversed(),
+    `${createdAt} ${waitingFor.join("\n")}`,
+  );
+  // A question that changes sends an event of its job, like a report.
+  useEffect(() => {
+    if (waitingFor.length > 0) query.reloadSoon();
+  }, [job]);
+  return query;
 }

@@ -55,14 +55,8 @@ export function Ticks({ runs }: { readonly runs: readonly Run[] }) {
 /** Height of the picture and the margin above and below, in pixels; margins at the sides in percent. */
 const [HEIGHT, MARGIN, SIDE] = [180, 10, 2];
 
-interface DotsProps {
-  readonly runs: readonly Run[];
-  readonly usual: NameHistory["usual"];
-  readonly now: number;
-}
-
 /** The newest jobs of a name over time: as high as they took long. A failed one is a cross, a running one a ring. */
-export function Dots({ runs, usual, now }: DotsProps) {
+export function Dots({ runs, usual, now }: Pick<NameHistory, "runs" | "usual"> & { now: number }) {
   const longest = Math.max(longestOf(runs), usual?.p95Ms ?? 0);
   const times = runs.map(({ startedAt }) => Date.parse(startedAt));
   const from = Math.min(now - 1, ...times);

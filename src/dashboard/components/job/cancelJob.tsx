@@ -4,6 +4,7 @@ import { now } from "../../clock.ts";
 import { cancelNote } from "../../data/job/jobRows.ts";
 import { service } from "../../data/service.ts";
 import { visible } from "../../text.ts";
+import { ActButton } from "../buttons.tsx";
 import { Confirm } from "../forms/confirm.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
@@ -11,12 +12,25 @@ import { Icon } from "../icon.tsx";
 /** The service's limit. */
 const MAX_REASON_CHARS = 512;
 
+const REQUEST = {
+  title: "Cancel this job?",
+  text: "The code that does the work learns of it with its next report, and then ends the job. If it completes the job instead, the job is completed.",
+  action: "Cancel job",
+  dismiss: "Keep running",
+};
+const FORCE = {
+  title: "Force the cancellation?",
+  text: "The job fails at once. Do this only if the code that does the work is gone: this does not stop it.",
+  action: "Force cancel",
+  dismiss: "Keep waiting",
+};
+
 /** The button that requests that a running job be cancelled; after a request, the one that forces it. */
 export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
   const [isAsking, setAsking] = useState(false);
   const [reason, setReason] = useState("");
   const force = cancel !== null;
-  const close = () => setAsking(false);
+  const question = force ? FORCE : REQUEST;
   const send = () => {
     const given = reason.trim();
     service.jobs.cancel(jobId, { ...(given && { reason: given }), ...(force && { force }) }).then(() => {
@@ -26,37 +40,20 @@ export function CancelJob({ job: { jobId, cancel } }: { job: JobSummary }) {
   };
   return (
     <>
-      <button type="button" class="danger" onClick={() => setAsking(true)}>
-        <Icon name="cancel" /> {force ? "Force cancel" : "Cancel job"}
-      </button>
-      {isAsking && force && (
-        <Confirm
-          title="Force the cancellation?"
-          text="The job fails at once. Do this only if the code that does the work is gone: this does not stop it."
-          action="Force cancel"
-          dismiss="Keep waiting"
-          onYes={send}
-          onClose={close}
-        />
-      )}
-      {isAsking && !force && (
-        <Confirm
-          title="Cancel this job?"
-          text="The code that does the work learns of it with its next report, and then ends the job. If it completes the job instead, the job is completed."
-          action="Cancel job"
-          dismiss="Keep running"
-          onYes={send}
-          onClose={close}
-        >
-          <label class="field whole">
-            Reason (optional)
-            <input
-              type="text"
-              maxLength={MAX_REASON_CHARS}
-              value={reason}
-              onInput={({ currentTarget: { value } }) => setReason(value)}
-            />
-          </label>
+      <ActButton icon="cancel" label={question.action} act={() => setAsking(true)} />
+      {isAsking && (
+        <Confirm key={question.title} {...question} onYes={send} onClose={() => setAsking(false)}>
+          {!force && (
+            <label class="field whole">
+              Reason (optional)
+              <input
+                type="text"
+                maxLength={MAX_REASON_CHARS}
+                value={reason}
+                onInput={({ currentTarget: { value } }) => setReason(value)}
+              />
+            </label>
+          )}
         </Confirm>
       )}
     </>

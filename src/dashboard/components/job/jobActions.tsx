@@ -5,6 +5,7 @@ import { access, hasScope } from "../../data/access.ts";
 import { titleOf } from "../../data/job/jobText.ts";
 import { service } from "../../data/service.ts";
 import { address, goBackTo, place } from "../../router.ts";
+import { ActButton } from "../buttons.tsx";
 import { Confirm } from "../forms/confirm.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
@@ -42,23 +43,16 @@ export function JobActions({ job, isRow, isDeleted }: JobActionsProps) {
           <Icon name="more" />
         </summary>
         <div class="popover">
-          {!isDeleted && (
-            <button type="button" onClick={() => setDialog("share")}>
-              <Icon name="out" /> Share
-            </button>
-          )}
-          <button type="button" disabled={isRow} onClick={() => copyText(jobJson(), "Job")}>
-            <Icon name="copy" /> Copy JSON
-          </button>
-          <button type="button" disabled={isRow} onClick={() => downloadText(jobJson(), `${jobId}.json`, true)}>
-            <Icon name="download" /> Download
-          </button>
+          {!isDeleted && <ActButton icon="out" label="Share" act={() => setDialog("share")} />}
+          <ActButton icon="copy" label="Copy JSON" disabled={isRow} act={() => copyText(jobJson(), "Job")} />
+          <ActButton
+            icon="download"
+            label="Download"
+            disabled={isRow}
+            act={() => downloadText(jobJson(), `${jobId}.json`, true)}
+          />
           {isRunning && <NotifyWhenDone jobId={jobId} />}
-          {canWrite && (
-            <button type="button" class="danger" onClick={() => setDialog("delete")}>
-              <Icon name="trash" /> Delete
-            </button>
-          )}
+          {canWrite && <ActButton icon="trash" label="Delete" act={() => setDialog("delete")} />}
         </div>
       </details>
       {dialog === "share" && <ShareDialog jobId={jobId} onClose={() => setDialog(null)} />}

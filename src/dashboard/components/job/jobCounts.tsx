@@ -1,9 +1,8 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Stats } from "../../../client/client.ts";
-import { useThrottle } from "../../data/live/useThrottle.ts";
+import { useThrottle } from "../../data/live/useLive.ts";
 import { withQuery } from "../../router.ts";
-import { count } from "../../time.ts";
+import { countText, Pill } from "../tables/filters.tsx";
 
 const COUNTS = [
   ["All", "total", {}],
@@ -11,6 +10,7 @@ const COUNTS = [
   ["Stale", "stale", { stale: "true" }],
   ["Completed", "completed", { status: "completed" }],
   ["Failed", "failed", { status: "failed" }],
+  ["Cancelled", "cancelled", { cancelled: "true" }],
 ] as const;
 
 /** The filters that a link of the counts sets; the others are removed. */
@@ -22,37 +22,16 @@ export function JobCounts({ stats, query }: { stats: Stats | null; query: URLSea
     <nav class="counts" aria-label="Jobs by state">
       <SpokenCounts stats={stats} />
       {COUNTS.map(([title, key, wanted]) => {
+        const href = withQuery(query, { ...COUNTED, ...wanted });
+        const isHere = withQuery(query, {}) === href && query.getAll("status").length < 2;
+        const rows = key === "cancelled" ? undefined : (stats?.jobs[key] ?? null);
         return (
-          <CountLink key={key} query={query} wanted={wanted} kind={key}>
-            {title} <b class={stats?.jobs[key] ? "some" : undefined}>{stats ? counted(stats, key) : "–"}</b>
-          </CountLink>
+          <Pill key={key} kind={key} href={href} isCurrent={isHere} rows={rows} isCapped={stats?.capped}>
+            {title}
+          </Pill>
         );
       })}
-      <CountLink query={query} wanted={{ cancelled: "true" }} kind="cancelled">
-        Cancelled
-      </CountLink>
     </nav>
-  );
-}
-
-/** Returns a count; with a plus if more jobs match than were counted. */
-const counted = ({ jobs, capped }: Stats, key: keyof Stats["jobs"]): string => count(jobs[key]) + (capped ? "+" : "");
-
-interface CountLinkProps {
-  readonly query: URLSearchParams;
-  readonly wanted: Readonly<Record<string, string>>;
-  readonly kind: string;
-  readonly children: ComponentChildren;
-}
-
-/** A link to the list with other filters. */
-function CountLink({ query, wanted, kind, children }: CountLinkProps) {
-  const href = withQuery(query, { ...COUNTED, ...wanted });
-  const isHere = withQuery(query, {}) === href && query.getAll("status").length < 2;
-  return (
-    <a href={href} class={`count count-${kind}`} aria-current={isHere ? "true" : undefined}>
-      {children}
-    </a>
   );
 }
 
@@ -72,5 +51,9 @@ function SpokenCounts({ stats }: { stats: Stats | null }) {
   );
 }
 
-const spoken = (stats: Stats): string =>
-  `${counted(stats, "total")} jobs: ${counted(stats, "running")} running, ${counted(stats, "stale")} stale, ${counted(stats, "failed")} failed`;
+function spoken({ jobs, capped }: Stats): string {
+  const [total, running, stale, failed] = [jobs.total, jobs.running, jobs.stale, jobs.failed].map((rows) =>
+    countText(rows, capped),
+  );
+  return `${total} jobs: ${running} running, ${stale} stale, ${failed} failed`;
+}

@@ -1,14 +1,18 @@
 import type { Job } from "../../../client/client.ts";
 import { type ProgressPoint, roundEstimate, timeLeft } from "../../../shared/timeLeft.ts";
 import { now } from "../../clock.ts";
-import { isStale, shownStatus } from "../../data/job/jobText.ts";
+import { countOf, isStale, shownStatus } from "../../data/job/jobText.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
+import { service } from "../../data/service.ts";
+import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
 import { duration } from "../../time.ts";
 import { Facts } from "../values/facts.tsx";
 import { JsonBlock } from "../values/json.tsx";
 import { RichText } from "../values/richText.tsx";
+import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
-import { ChildJobs } from "./childJobs.tsx";
+import { JobLink } from "./links.tsx";
 
 /** What belongs to a job as a whole: its times, its output and its input. Shown while no step is selected. */
 export function JobDetails({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
@@ -78,5 +82,52 @@ function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] 
         ["Returned", job.returns.length > 0 && <Returns job={job} />],
       ]}
     />
+  );
+}
+
+/** Maximum children that the page lists. */
+const MAX_CHILDREN = 100;
+/** How often they are read again: the events of a job do not announce its children. */
+const RELOAD_EVERY_MS = 5_000;
+
+/** The parent of a job, and its children with their status: a tree of one level. */
+function ChildJobs({ job }: { readonly job: Job }) {
+  const { jobId, parentJobId, children } = job;
+  const { value, reload } = useQuery(
+    (signal) => service.jobs.list({ parentJobId: jobId, limit: MAX_CHILDREN }, { signal }),
+    jobId,
+  );
+  const listed = value?.jobs ?? [];
+  const isRunning = [job, ...listed].some(({ status }) => status === "running");
+  useReloadEvery(() => isRunning && reload(), RELOAD_EVERY_MS);
+  if (listed.length === 0 && parentJobId === null) return null;
+  const all = countOf(children);
+  return (
+    <section class="card" aria-label="Related jobs">
+      {parentJobId !== null && (
+        <p>
+          Part of <JobLink jobId={parentJobId} />
+        </p>
+      )}
+      {listed.length > 0 && (
+        <>
+          <h2>Child jobs</h2>
+          <ul class="stack">
+            {listed.map((child) => (
+              <li key={child.jobId} class="line">
+                <StatusMark status={shownStatus(child)} stale={isStale(child, now.value)} />{" "}
+                <JobLink jobId={child.jobId} name={child.name ?? child.jobId} />{" "}
+                <span class="muted">{Math.floor(child.progress)} %</span>
+              </li>
+            ))}
+          </ul>
+          {all > MAX_CHILDREN && (
+            <p class="muted">
+              The newest {MAX_CHILDREN} of {all.toLocaleString("en")}.
+            </p>
+          )}
+        </>
+      )}
+    </section>
   );
 }

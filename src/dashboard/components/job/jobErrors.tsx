@@ -1,19 +1,18 @@
-import { useReloadEvery } from "../../data/live/reloadEvery.ts";
-import { jobErrors } from "../../data/service.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
+import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { withQuery } from "../../router.ts";
 import { visible } from "../../text.ts";
 import { When } from "../values/when.tsx";
 
-const RELOAD_EVERY_MS = 15_000;
 const MAX_SHOWN = 5;
 /** Maximum words of a message that its link searches for. */
 const MAX_WORDS = 6;
 
 /** The errors of the jobs that failed in the last day, one row for each cause: a link finds its jobs. */
 export function JobErrors({ query }: { query: URLSearchParams }) {
-  const { value, reload } = useQuery((signal) => jobErrors(signal));
-  useReloadEvery(reload, RELOAD_EVERY_MS);
+  const { value, reload } = useQuery((signal) => service.jobErrors({ signal }));
+  useReloadEvery(reload);
   if (!value || value.errors.length < 2) return null;
   const { errors } = value;
   const most = errors.toSorted((a, b) => b.count - a.count).slice(0, MAX_SHOWN);

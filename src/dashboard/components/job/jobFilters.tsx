@@ -1,20 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { COLUMN_NAMES, JOB_COLUMNS, jobColumns, showJobColumn } from "../../data/job/jobColumns.ts";
 import type { JobRow } from "../../data/job/jobRows.ts";
-import {
-  parseSearch,
-  type Term,
-  termsOf,
-  termText,
-  withoutTerm,
-  withSearch,
-  wordsText,
-} from "../../data/job/jobSearch.ts";
+import { parseSearch, termsOf, termText, withoutTerm, withSearch, wordsText } from "../../data/job/jobSearch.ts";
 import { suggestions } from "../../data/job/metadata.ts";
 import { service } from "../../data/service.ts";
 import { address, place as here, navigate } from "../../router.ts";
 import { visible } from "../../text.ts";
-import { SpanSelect } from "../forms/spanSelect.tsx";
+import { SpanFilter } from "../tables/filters.tsx";
 
 const DEBOUNCE_MS = 250;
 const HINT = "Words of a name, an id, team=sales or status:failed";
@@ -37,7 +29,7 @@ export function JobFilters({ query, rows }: FiltersProps) {
   return (
     <search class="filters line">
       <SearchField query={query} rows={rows} />
-      <SpanSelect query={query} label="Created" />
+      <SpanFilter query={query} title="Created" />
       <JobColumnsMenu />
     </search>
   );
@@ -130,30 +122,23 @@ async function openJob(text: string): Promise<void> {
 }
 
 function Chips({ query }: { query: URLSearchParams }) {
-  const terms = termsOf(query);
+  const terms = termsOf(query).map((term) => ({ term, text: visible(termText(term)) }));
   if (terms.length === 0) return null;
   return (
     <ul class="chips line" aria-label="Filters">
-      {terms.map((term) => (
-        <li key={term.join("=")}>
-          <Chip term={term} />
+      {terms.map(({ term, text }) => (
+        <li key={text}>
+          <button
+            type="button"
+            class="chip"
+            aria-label={`Remove the filter ${text}`}
+            onClick={() => show(withoutTerm(here.value.query, term))}
+          >
+            <bdi>{text}</bdi> <span aria-hidden="true">×</span>
+          </button>
         </li>
       ))}
     </ul>
-  );
-}
-
-function Chip({ term }: { term: Term }) {
-  const text = visible(termText(term));
-  return (
-    <button
-      type="button"
-      class="chip"
-      aria-label={`Remove the filter ${text}`}
-      onClick={() => show(withoutTerm(here.value.query, term))}
-    >
-      <bdi>{text}</bdi> <span aria-hidden="true">×</span>
-    </button>
   );
 }
 

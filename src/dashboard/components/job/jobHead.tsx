@@ -11,7 +11,7 @@ import { ProgressBar } from "../values/progress.tsx";
 import { RichText } from "../values/richText.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { CancelNote } from "./cancelJob.tsx";
-import { FailurePanel } from "./failurePanel.tsx";
+import { FailurePanel } from "./failures.tsx";
 import { JobActions } from "./jobActions.tsx";
 import { Links } from "./links.tsx";
 import { MetadataChips } from "./metadataChips.tsx";

@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
+import { explain } from "../../data/errors.ts";
 import { clearSelection, forEachJob, type Outcome, selectedJobs, selectJob } from "../../data/job/jobSelection.ts";
 import { service } from "../../data/service.ts";
 import { isTyping } from "../../shortcuts.tsx";
 import { count } from "../../time.ts";
-import { ActButton } from "../actButton.tsx";
+import { ActButton } from "../buttons.tsx";
 import { Confirm } from "../forms/confirm.tsx";
 import { showToast } from "../frame/toasts.tsx";
-import { explain } from "../notice.tsx";
 
 interface Action {
   readonly verb: string;
@@ -70,12 +70,8 @@ export function JobSelectionBar({ onGone }: { onGone: (jobId: string) => void })
   return (
     <div class="selection popover line" role="region" aria-label="Selected jobs">
       <b role="status">{count(selected.length)} selected</b>
-      <ActButton icon="cancel" isPending={isPending} isDanger act={() => setAsked(CANCEL)}>
-        Cancel
-      </ActButton>
-      <ActButton icon="trash" isPending={isPending} isDanger act={() => setAsked(DELETE)}>
-        Delete
-      </ActButton>
+      <ActButton icon="cancel" label="Cancel" disabled={isPending} act={() => setAsked(CANCEL)} />
+      <ActButton icon="trash" label="Delete" disabled={isPending} act={() => setAsked(DELETE)} />
       <button type="button" disabled={isPending} onClick={clearSelection}>
         Clear selection
       </button>

@@ -1,4 +1,5 @@
 import type { Link } from "../../../client/client.ts";
+import { address } from "../../router.ts";
 import { shownText } from "../../text.ts";
 
 /** The links of a job or a step. */
@@ -16,3 +17,10 @@ export function Links({ links }: { readonly links: readonly Link[] | undefined }
     </ul>
   );
 }
+
+/** A link to a job. */
+export const JobLink = ({ jobId, name = jobId }: { jobId: string; name?: string }) => (
+  <a href={address("/jobs/:jobId", jobId)}>
+    <bdi>{shownText(name)}</bdi>
+  </a>
+);

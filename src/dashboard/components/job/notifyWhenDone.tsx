@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { JobSummary } from "../../../client/client.ts";
 import { shownStatus, titleOf } from "../../data/job/jobText.ts";
+import { ActButton } from "../buttons.tsx";
 import { showToast } from "../frame/toasts.tsx";
-import { Icon } from "../icon.tsx";
 
 /** The job of whose end the browser notifies, while its page is open. */
 const notified = signal<string | null>(null);
@@ -22,11 +22,7 @@ export function NotifyWhenDone({ jobId }: { jobId: string }) {
     else if ((await Notification.requestPermission()) === "granted") notified.value = jobId;
     else showToast("The browser does not allow notifications of this page.", { isError: true });
   };
-  return (
-    <button type="button" aria-pressed={isOn} onClick={toggle}>
-      <Icon name={isOn ? "completed" : "bell"} /> Notify when done
-    </button>
-  );
+  return <ActButton icon={isOn ? "completed" : "bell"} label="Notify when done" aria-pressed={isOn} act={toggle} />;
 }
 
 /** Shows the notification when the job ends, if it was asked for. It ends with the page of the job. */

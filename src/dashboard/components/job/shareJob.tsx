@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { copyText } from "../../copy.ts";
 import { access } from "../../data/access.ts";
-import { share } from "../../data/service.ts";
+import { service } from "../../data/service.ts";
+import { ActButton } from "../buttons.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
-import { Icon } from "../icon.tsx";
 
+/** What a link shows only on request. */
+const PARTS = ["output", "log"] as const;
 const DAY_SECONDS = 86_400;
 const TIMES = { "a day": 1, "a week": 7, "a month": 30, "a year": 365 } as const;
 
@@ -16,13 +18,12 @@ export function CopyLink() {
     return copyText(location.origin + location.pathname, what);
   };
   return (
-    <button
-      type="button"
-      onClick={copyAddress}
+    <ActButton
+      icon="copy"
+      label="Copy link"
       title={needsLogin ? "The link needs a log-in" : "The link needs no log-in"}
-    >
-      <Icon name="copy" /> Copy link
-    </button>
+      act={copyAddress}
+    />
   );
 }
 
@@ -30,19 +31,18 @@ export function CopyLink() {
 export function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [days, setDays] = useState<number>(TIMES["a week"]);
-  const [hasOutput, setOutput] = useState(false);
-  const [hasLog, setLog] = useState(false);
+  const [included, setIncluded] = useState({ output: false, log: false });
   useEffect(() => dialog.current?.showModal(), []);
   const create = async () => {
-    const link = await share.create(jobId, {
+    const link = await service.share(jobId, {
       ttlSeconds: days * DAY_SECONDS,
-      include: [...(hasOutput ? ["output" as const] : []), ...(hasLog ? ["log" as const] : [])],
+      include: PARTS.filter((part) => included[part]),
     });
     await copyText(link.url, "Link, which needs no log-in,");
     dialog.current?.close();
   };
   const revoke = async () => {
-    await share.revoke(jobId);
+    await service.revokeShares(jobId);
     showToast("All links without a log-in have ended");
     dialog.current?.close();
   };
@@ -66,18 +66,16 @@ export function ShareDialog({ jobId, onClose }: { jobId: string; onClose: () => 
             ))}
           </select>
         </label>
-        <label class="dialog-check">
-          <input
-            type="checkbox"
-            checked={hasOutput}
-            onChange={({ currentTarget: { checked } }) => setOutput(checked)}
-          />{" "}
-          Show the output too
-        </label>
-        <label class="dialog-check">
-          <input type="checkbox" checked={hasLog} onChange={({ currentTarget: { checked } }) => setLog(checked)} /> Show
-          the log too
-        </label>
+        {PARTS.map((part) => (
+          <label key={part}>
+            <input
+              type="checkbox"
+              checked={included[part]}
+              onChange={({ currentTarget: { checked } }) => setIncluded({ ...included, [part]: checked })}
+            />{" "}
+            Show the {part} too
+          </label>
+        ))}
         <button type="button" class="danger" onClick={() => revoke().catch(showError)}>
           End all links
         </button>

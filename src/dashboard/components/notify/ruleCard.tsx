@@ -5,8 +5,8 @@ import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { address } from "../../router.ts";
 import { plainText, visible } from "../../text.ts";
+import { ActButton } from "../buttons.tsx";
 import { DeliveryCounts, testResult } from "../delivery/deliveryList.tsx";
-import { Icon } from "../icon.tsx";
 import { Facts } from "../values/facts.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
@@ -88,9 +88,7 @@ function Test({ rule: { ruleId, latestDeliveries } }: { rule: NotifyRule }) {
   const test = () => mutate(async (id) => setDeliveryId((await service.notify.test(id)).deliveryId), "Test requested");
   return (
     <p class="line">
-      <button type="button" disabled={isPending} onClick={test} aria-label={`Test ${ruleId}`}>
-        <Icon name="retry" /> Test
-      </button>
+      <ActButton icon="retry" label="Test" aria-label={`Test ${ruleId}`} disabled={isPending} act={test} />
       <span role="status">
         {deliveryId !== null && testResult(latestDeliveries.find((one) => one.deliveryId === deliveryId))}
       </span>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { serviceUrl } from "../../data/commands.ts";
 import { type NeededToken, setVariables, type Tutorial } from "../../data/onboarding/steps.ts";
-import { Command, GuideLink, type GuidePage } from "../emptyState.tsx";
+import { Command, GuideLink, type GuidePage } from "../notice.tsx";
 
 interface ChecklistProps {
   readonly title: string;

@@ -46,21 +46,7 @@ function Compared({ mapping, conditions }: DryRun["considered"][number]) {
 const KINDS = { agent: "agent turn", wake: "main session event", job: "report of a job" } as const;
 
 function Preview({ run, at }: { run: RunPreview; at: number }) {
-  const {
-    kind,
-    name,
-    message,
-    sessionKey,
-    wakeMode,
-    deliver,
-    channel,
-    to,
-    model,
-    missingValues,
-    values,
-    error,
-    reports,
-  } = run;
+  const { kind, message, deliver, channel, to, values, error, reports } = run;
   return (
     <>
       {error && (
@@ -71,12 +57,12 @@ function Preview({ run, at }: { run: RunPreview; at: number }) {
       <Facts
         facts={[
           ["Kind", kind && KINDS[kind]],
-          ["Name", name],
-          ["Session", kind !== "job" && kind && (sessionKey ?? "one of its own")],
-          ["Wake mode", wakeMode],
+          ["Name", run.name],
+          ["Session", kind !== "job" && kind && (run.sessionKey ?? "one of its own")],
+          ["Wake mode", run.wakeMode],
           ["Delivery", deliver === null ? null : deliver ? `${channel}${to === null ? "" : ` to ${to}`}` : "none"],
-          ["Model", model],
-          ["Note", describeMissing(missingValues)],
+          ["Model", run.model],
+          ["Note", describeMissing(run.missingValues)],
         ]}
       />
       {values.length > 0 && (

@@ -1,72 +1,81 @@
 import type { ComponentChildren } from "preact";
 import type { Hook, HookHour } from "../../../wire/hookRequest.ts";
-import { useReloadEvery } from "../../data/live/reloadEvery.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
 import { requestSummary } from "../../data/requestSummary.ts";
-import { hookRequests } from "../../data/service.ts";
+import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
 import { visible } from "../../text.ts";
+import { type Column, RowName, Table } from "../tables/list.tsx";
 import { CopiedAddress } from "../values/copiedAddress.tsx";
 import { When } from "../values/when.tsx";
 
-const RELOAD_EVERY_MS = 15_000;
-
 interface HookListProps {
-  readonly current: string | null;
+  readonly current: string | undefined;
   /** The content below the hooks. It waits for them, because it would move when they arrive. */
   readonly children: ComponentChildren;
 }
 
 /** The hooks, one a row: name, address, the verdict about the last request, and a bar for each hour of the last day. */
 export function HookList({ current, children }: HookListProps) {
-  const { value, error, reload } = useQuery((signal) => hookRequests.hooks({ signal }));
-  useReloadEvery(reload, RELOAD_EVERY_MS);
+  const { value, error, reload } = useQuery((signal) => service.hookRequests.hooks({ signal }));
+  useReloadEvery(reload);
   if (!value && error === null) return null;
   return (
     <>
       {value && value.hooks.length > 0 && (
-        <ul class="box" aria-label="Hooks">
-          {value.hooks.map((hook) => (
-            <HookRow key={hook.hook} hook={hook} isCurrent={hook.hook === current} />
-          ))}
-        </ul>
+        <Table
+          label="Hooks"
+          kind="hooks"
+          rows={value.hooks}
+          idOf={({ hook }) => hook}
+          columns={columnsOf(current)}
+          hasKeys={false}
+        />
       )}
       {children}
     </>
   );
 }
 
-function HookRow({ hook: { hook, sender, mappings, address: url, last, hours }, isCurrent }: HookRowProps) {
-  return (
-    <li class="hook row" aria-label={visible(hook)}>
-      <a
+const columnsOf = (current: string | undefined): readonly Column<Hook>[] => [
+  {
+    title: "Hook",
+    name: "name",
+    width: "minmax(0, 2fr)",
+    cell: ({ hook, mappings, sender }) => (
+      <RowName
         href={`${address("/requests")}?${new URLSearchParams({ hook })}`}
-        aria-current={isCurrent ? "true" : undefined}
-      >
-        <bdi>{visible(hook)}</bdi>
-      </a>
-      <span class="muted">{mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}</span>
-      <span>{url && <CopiedAddress hook={hook} url={url} />}</span>
-      <span class={last?.outcome === "refused" || last?.outcome === "failed" ? "fault" : undefined}>
-        {last ? (
-          <>
-            <bdi class="cut">{visible(requestSummary(last))}</bdi>{" "}
-            <span class="small muted">
-              <When time={last.createdAt} />
-            </span>
-          </>
-        ) : (
-          <span class="muted">Nothing in the last 24 hours</span>
-        )}
-      </span>
-      <Bars hours={hours} />
-    </li>
-  );
-}
+        name={hook}
+        isCurrent={hook === current}
+        id={mappings.length === 0 ? "No mapping takes it" : (sender ?? "custom")}
+      />
+    ),
+  },
+  { title: "Last request", name: "message", width: "minmax(0, 4fr)", cell: ({ last }) => <Last request={last} /> },
+  {
+    title: "Address",
+    name: "acts",
+    width: "minmax(0, 4fr)",
+    cell: ({ hook, address: url }) => url && <CopiedAddress hook={hook} url={url} />,
+  },
+  { title: "24 hours", name: "status", width: "96px", cell: ({ hours }) => <Bars hours={hours} /> },
+];
 
-interface HookRowProps {
-  readonly hook: Hook;
-  readonly isCurrent: boolean;
+function Last({ request }: { request: Hook["last"] }) {
+  if (!request) return <span class="muted">Nothing in the last 24 hours</span>;
+  const isBad = request.outcome === "refused" || request.outcome === "failed";
+  const verdict = visible(requestSummary(request));
+  return (
+    <>
+      <bdi class={isBad ? "fault" : undefined} title={verdict}>
+        {verdict}
+      </bdi>
+      <span class="muted">
+        <When time={request.createdAt} />
+      </span>
+    </>
+  );
 }
 
 const sumOf = ({ accepted, dropped, failed, filtered, refused }: HookHour) =>

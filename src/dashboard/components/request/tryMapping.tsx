@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { DryRun } from "../../../wire/hookRequest.ts";
-import { hookRequests } from "../../data/service.ts";
-import { explain } from "../notice.tsx";
+import { explain } from "../../data/errors.ts";
+import { service } from "../../data/service.ts";
 import { DryRunView } from "./dryRun.tsx";
 
 interface TryProps {
@@ -24,7 +24,7 @@ export function TryMapping(initial: TryProps) {
     setResult(null);
     try {
       const chosen = mapping.trim() === "" ? {} : { mapping: mapping.trim() };
-      setResult(await hookRequests.try({ hook, body, headers: headersOf(headers), ...chosen }));
+      setResult(await service.hookRequests.try({ hook, body, headers: headersOf(headers), ...chosen }));
     } catch (error) {
       setFault(explain(error).join(": "));
     }

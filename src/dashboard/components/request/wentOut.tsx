@@ -1,6 +1,6 @@
 import type { Run } from "../../../client/client.ts";
 import type { HookRequest } from "../../../wire/hookRequest.ts";
-import { useReloadEvery } from "../../data/live/reloadEvery.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
 import { service } from "../../data/service.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { address } from "../../router.ts";
@@ -51,13 +51,8 @@ function RunResult({ run: { runId, name, status, reply, error, deliveries } }: {
   );
 }
 
-interface LinksProps {
-  readonly kind: "/jobs/:jobId" | "/runs/:runId";
-  readonly ids: readonly string[];
-}
-
 /** Links to runs or jobs, of which there may be a thousand. */
-function Links({ kind, ids }: LinksProps) {
+function Links({ kind, ids }: { kind: "/jobs/:jobId" | "/runs/:runId"; ids: readonly string[] }) {
   return (
     <>
       {ids.slice(0, MAX_LISTED).map((id) => (

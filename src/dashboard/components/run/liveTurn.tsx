@@ -1,12 +1,10 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { applyRunEvent, type TurnPart } from "../../data/run/turn.ts";
 import { service } from "../../data/service.ts";
 import { shownText, visible } from "../../text.ts";
 import { duration } from "../../time.ts";
+import { useFollowEnd } from "../followEnd.ts";
 import { Section } from "../section.tsx";
-
-/** Distance in pixels from the end of the box within which it follows new text. */
-const NEAR_END_PX = 24;
 
 /**
  * What the agent of a running run writes and does. The box appears with the first event and then keeps its height, so that
@@ -14,32 +12,15 @@ const NEAR_END_PX = 24;
  */
 export function LiveTurn({ runId }: { readonly runId: string }) {
   const parts = useTurn(runId);
-  const box = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
-  useEffect(() => {
-    const { current } = box;
-    if (current && follows.current) current.scrollTop = current.scrollHeight;
-  }, [parts]);
+  const scrolling = useFollowEnd(parts);
   if (parts.length === 0) return null;
-  const onScroll = ({ currentTarget }: { currentTarget: HTMLDivElement }) => {
-    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
-    follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-  };
   const tool = parts.findLast((part) => part.kind === "tool");
   return (
     <Section id="live-turn" title="At work">
       <p class="live-turn-newest muted" role="status">
         {tool ? `Newest tool: ${visible(tool.tool)}` : "Writing"}
       </p>
-      <div
-        class="live-turn well"
-        ref={box}
-        tabIndex={0}
-        role="log"
-        aria-live="off"
-        aria-label="Text and tools"
-        onScroll={onScroll}
-      >
+      <div class="live-turn well" {...scrolling} tabIndex={0} role="log" aria-live="off" aria-label="Text and tools">
         {parts.map((part, i) => (
           <Part key={i} part={part} />
         ))}

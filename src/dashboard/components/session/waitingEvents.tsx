@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import { access, hasScope } from "../../data/access.ts";
-import { useReloadEvery } from "../../data/live/reloadEvery.ts";
+import { useReloadEvery } from "../../data/live/useLive.ts";
 import { service } from "../../data/service.ts";
 import { useMutation } from "../../data/useMutation.ts";
 import { useQuery } from "../../data/useQuery.ts";
 import { count } from "../../time.ts";
-import { ActButton } from "../actButton.tsx";
+import { ActButton } from "../buttons.tsx";
 import { Confirm } from "../forms/confirm.tsx";
 import { Failure } from "../notice.tsx";
 import { When } from "../values/when.tsx";
@@ -53,9 +53,7 @@ function RemoveButton({ eventId, onEnd }: { eventId: string; onEnd: () => void }
   if (!hasScope(access.value, "runs:write")) return null;
   return (
     <>
-      <ActButton icon="trash" isPending={isPending} isDanger act={() => setConfirming(true)}>
-        Remove
-      </ActButton>
+      <ActButton icon="trash" label="Remove" disabled={isPending} act={() => setConfirming(true)} />
       {isConfirming && (
         <Confirm
           title="Remove this event?"

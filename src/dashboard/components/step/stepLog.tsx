@@ -1,7 +1,8 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { downloadText } from "../../copy.ts";
 import { colourParts } from "../../data/job/logColours.ts";
 import { isLogGone, type LogLine, readAllText, readLogPage } from "../../data/job/stepLog.ts";
+import { useFollowEnd } from "../followEnd.ts";
 import { SearchBox } from "../forms/searchBox.tsx";
 
 /** Height of a row in pixels, as `.log-row` has it, and rows above and below the visible ones. */
@@ -16,26 +17,14 @@ export function StepLog({ jobId, stepKey }: { readonly jobId: string; readonly s
   const { lines, dropped } = useLog(jobId, stepKey);
   const [search, setSearch] = useState("");
   const [top, setTop] = useState(0);
-  const box = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
   const shown = useMemo(() => {
     const wanted = search.toLowerCase();
     return wanted === "" ? lines : lines.filter(({ text }) => text.toLowerCase().includes(wanted));
   }, [lines, search]);
-  useEffect(() => {
-    const { current } = box;
-    if (current && follows.current) current.scrollTop = current.scrollHeight;
-  }, [shown]);
+  const { ref: box, onScroll } = useFollowEnd(shown, setTop);
   if (lines.length === 0) return null;
   const first = Math.max(0, Math.floor(top / ROW_PX) - MARGIN_ROWS);
   const count = Math.ceil((box.current?.clientHeight ?? 400) / ROW_PX) + 2 * MARGIN_ROWS;
-  const onScroll = ({ currentTarget }: { currentTarget: HTMLDivElement }) => {
-    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
-    const isAtEnd = scrollHeight - scrollTop - clientHeight < ROW_PX;
-    // Lines may have been added since the page scrolled: only a person scrolls up.
-    follows.current = isAtEnd || (follows.current && scrollTop >= top);
-    setTop(scrollTop);
-  };
   const download = async () => downloadText(await readAllText(jobId, stepKey), `${jobId}-${stepKey}.log`, false);
   return (
     <section class="log" aria-label="Log">

@@ -1,19 +1,17 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { JobSummary, Step, StepSummary } from "../../../client/client.ts";
 import { now } from "../../clock.ts";
+import { isMissing } from "../../data/errors.ts";
 import { barOf, endOf, isStepStale, shownStepStatus } from "../../data/job/timeline.ts";
-import { useThrottle } from "../../data/live/useThrottle.ts";
-import { isMissing } from "../../data/missing.ts";
 import { service } from "../../data/service.ts";
 import { type Query, useQuery } from "../../data/useQuery.ts";
 import { isNarrow } from "../../narrow.ts";
 import { shownText } from "../../text.ts";
 import { duration } from "../../time.ts";
+import { IconButton } from "../buttons.tsx";
 import { Toasts } from "../frame/toasts.tsx";
 import { Icon } from "../icon.tsx";
-import { IconButton } from "../iconButton.tsx";
-import { FailedAttempts } from "../job/failedAttempts.tsx";
-import { FailurePanel } from "../job/failurePanel.tsx";
+import { FailedAttempts, FailurePanel } from "../job/failures.tsx";
 import { Links } from "../job/links.tsx";
 import { Failure } from "../notice.tsx";
 import { Clamp } from "../values/clamp.tsx";
@@ -201,8 +199,7 @@ function StepError({ error, retry }: { error: unknown; retry: () => void }) {
 }
 
 /** Reloads the step after an event, at a limited rate, because events lack the output. */
-function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reload }: Query<Step>): void {
-  const reloadSoon = useThrottle(reload);
+function useReloadOnEvent(summary: StepSummary | undefined, { value, error, reloadSoon }: Query<Step>): void {
   useEffect(() => {
     if (summary && (value ? summary.updatedAt > value.updatedAt : error !== null)) reloadSoon();
   }, [summary?.updatedAt, value]);

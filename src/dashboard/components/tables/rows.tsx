@@ -7,13 +7,13 @@ const OVERSCAN = 8;
 /** Number of rows before the end at which the next page is requested. */
 const PREFETCH_ROWS = 40;
 
-interface RowsProps<Row> {
+export interface RowsProps<Row> {
   readonly rows: readonly Row[];
   readonly idOf: (row: Row) => string;
   readonly label: string;
   readonly columns: readonly string[];
   /** The widths of the columns in a wide window, unless the style of the kind has them. */
-  readonly widths?: string;
+  readonly widths?: string | undefined;
   /** Selects the style with the height of the rows, `--row-height`. */
   readonly kind: string;
   /** Renders the cells of a row, each with the role `cell` and one of them with a link to the row's page, or a button `fold`. */
@@ -21,6 +21,8 @@ interface RowsProps<Row> {
   /** Whether other rows are being loaded in place of these. */
   readonly isBusy?: boolean;
   readonly hasMore?: boolean;
+  /** Whether the keys j and k move through the rows: false for a table above another one. */
+  readonly hasKeys?: boolean;
   readonly onNearEnd?: () => void;
   /** Called with whether the first row is visible. */
   readonly onTop?: (isAtTop: boolean) => void;
@@ -37,7 +39,20 @@ interface Span {
  * height. Rows that arrive above do not move the visible ones. The keys j and k, or the arrows, move through the rows.
  */
 export function Rows<Row>(props: RowsProps<Row>) {
-  const { rows, idOf, label, columns, widths, kind, cells, isBusy = false, hasMore = false, onNearEnd, onTop } = props;
+  const {
+    rows,
+    idOf,
+    label,
+    columns,
+    widths,
+    kind,
+    cells,
+    isBusy = false,
+    hasMore = false,
+    hasKeys = true,
+    onNearEnd,
+    onTop,
+  } = props;
   const body = useRef<HTMLDivElement>(null);
   const [span, setSpan] = useState<Span>({ from: 0, to: 30, height: 0 });
   const updateSpan = useCallback(() => {
@@ -59,7 +74,7 @@ export function Rows<Row>(props: RowsProps<Row>) {
     if (hasMore && span.to > rows.length - PREFETCH_ROWS) onNearEnd?.();
     onTop?.(span.from === 0);
   }, [span, rows.length, hasMore]);
-  useKeyboardNavigation(body, rows.length, span.height);
+  useKeyboardNavigation(body, hasKeys ? rows.length : 0, span.height);
   const shown = span.height > 0 ? rows.slice(span.from, span.to) : rows.slice(0, 1);
   return (
     <div

@@ -1,5 +1,5 @@
 import { copyText } from "../../copy.ts";
-import { IconButton } from "../iconButton.tsx";
+import { IconButton } from "../buttons.tsx";
 
 /** Returns an address that a service without a public URL gives as a path. */
 const fullUrl = (url: string): string => (url.startsWith("/") ? location.origin + url : url);
@@ -7,7 +7,7 @@ const fullUrl = (url: string): string => (url.startsWith("/") ? location.origin 
 /** The address of a hook, with a button that copies it. */
 export function CopiedAddress({ hook, url }: { hook: string; url: string }) {
   return (
-    <>
+    <span class="copied-text">
       <code class="cut">{fullUrl(url)}</code>
       <IconButton
         label={`Copy the address of ${hook}`}
@@ -15,6 +15,6 @@ export function CopiedAddress({ hook, url }: { hook: string; url: string }) {
         icon="copy"
         onClick={() => copyText(fullUrl(url), "Address")}
       />
-    </>
+    </span>
   );
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { copyText, downloadText } from "../../copy.ts";
 import { bytes } from "../../time.ts";
-import { IconButton } from "../iconButton.tsx";
+import { IconButton } from "../buttons.tsx";
 import { Clamp } from "./clamp.tsx";
 import { JsonView } from "./jsonView.tsx";
 import { RichText } from "./richText.tsx";

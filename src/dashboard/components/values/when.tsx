@@ -12,6 +12,16 @@ export function When({ time }: { time: string }) {
   );
 }
 
+/** A time after words about it, or other words if it is null. */
+export function Since({ text, time, none }: { text: string; time: string | null; none: string }) {
+  if (time === null) return <>{none}</>;
+  return (
+    <>
+      {text} <When time={time} />
+    </>
+  );
+}
+
 const FORMS = ["age", "local", "utc"] as const;
 
 /** The form of all times of the page, also after it is opened again: ages, the browser's time zone, or UTC. */

@@ -2,8 +2,8 @@ import { signal } from "@preact/signals";
 import type { Client, Job, JobSummary, StatusCounts, Step, StepSummary } from "../../../client/client.ts";
 import { type ProgressPoint, withPoint } from "../../../shared/timeLeft.ts";
 import { FIRST_PAGE, STEP_ROW } from "../../firstReads.ts";
+import { isMissing } from "../errors.ts";
 import { throttle } from "../live/throttle.ts";
-import { isMissing } from "../missing.ts";
 import type { JobRow } from "./jobRows.ts";
 import { mergeJob, mergeRead } from "./mergeJob.ts";
 

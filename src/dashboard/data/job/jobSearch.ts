@@ -149,17 +149,9 @@ export function emptyTitle(place: URLSearchParams): string {
   const terms = termsOf(place);
   const pairs = terms.filter(([name]) => name.startsWith(METADATA)).map(([name, value]) => `${name} = ${value}`);
   const quote = (name: string, title: string) => (place.get(name) ? [`${title} “${place.get(name)}”`] : []);
-  const search = place.get("search") ?? "";
+  const words = (place.get("search") ?? "").split(/\s+/).filter(Boolean);
   const conditions = [
-    ...(search
-      ? [
-          `name contains ${search
-            .split(/\s+/)
-            .filter(Boolean)
-            .map((word) => `“${word}”`)
-            .join(" and ")}`,
-        ]
-      : []),
+    ...(words.length > 0 ? [`name contains ${words.map((word) => `“${word}”`).join(" and ")}`] : []),
     ...quote("name", "name begins with"),
     ...quote("jobId", "id begins with"),
   ];

@@ -16,10 +16,7 @@ export function stepsText(counts: StatusCounts): string {
 }
 
 /** Whether a job is stale at this time. The service sends no event when a job becomes stale. */
-export function isStale(
-  { status, stale, staleAt }: Pick<JobSummary, "status" | "stale" | "staleAt">,
-  now: number,
-): boolean {
+export function isStale({ status, stale, staleAt }: JobSummary, now: number): boolean {
   if (status !== "running") return false;
   return staleAt ? Date.parse(staleAt) <= now : stale;
 }
@@ -28,11 +25,7 @@ export function isStale(
  * Returns the status that the page shows: a running job with an open gate waits for a person, and a failed job whose cancellation
  * was requested is cancelled.
  */
-export function shownStatus({
-  status,
-  waitingFor,
-  cancel,
-}: Pick<JobSummary, "status" | "waitingFor" | "cancel">): string {
+export function shownStatus({ status, waitingFor, cancel }: JobSummary): string {
   if (status === "running" && waitingFor?.length > 0) return "waiting";
   return status === "failed" && cancel ? "cancelled" : status;
 }

@@ -7,7 +7,7 @@ export interface Page<Row> {
   readonly nextCursor: string | null;
 }
 
-interface PageQuery {
+export interface PageQuery {
   readonly limit: number;
   readonly cursor: string | undefined;
 }
@@ -34,6 +34,8 @@ export interface ListView<Row> {
 const PAGE = 500;
 const MAX_PAGE = 1_000;
 const RENDER_EVERY_MS = 16;
+/** Minimum interval of reloads that events cause. */
+const RELOAD_EVERY_MS = 1_000;
 
 /**
  * A list with the newest row first, which is read page by page and updated by live events in any order. A row that an
@@ -59,6 +61,8 @@ export class LiveList<Row> {
   /** The rows that events have changed since the last request began, by their ids; null for a removed row. */
   readonly #changed = new Map<string, Row | null>();
   #loading: AbortController | null = null;
+  /** Reloads soon, once for several calls, as after events. */
+  readonly reloadSoon = throttle(() => void this.reload(), RELOAD_EVERY_MS);
   /** Renders a burst of events once. */
   readonly #renderSoon = throttle(() => this.#render(), RENDER_EVERY_MS);
 
@@ -167,6 +171,7 @@ export class LiveList<Row> {
     this.#needsMore = false;
     this.#loading?.abort();
     this.#renderSoon.stop();
+    this.reloadSoon.stop();
   }
 
   /** Aborts the current request and runs this one; events since its start are applied to its result. */

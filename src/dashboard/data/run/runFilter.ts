@@ -1,26 +1,29 @@
-import type { RunStatus, RunSummary } from "../../../client/client.ts";
+import type { RunSummary } from "../../../client/client.ts";
+import { givenFilters } from "../filter.ts";
 import { spanStart } from "../job/jobSearch.ts";
 
 export const RUN_STATUSES = ["queued", "waiting", "running", "completed", "failed", "dropped"] as const;
 
-/** The filters of the list of runs other than the status, by their parameters in the address and the API. */
-const TEXTS = ["search", "mapping", "sessionKey", "createdFrom", "createdBefore"] as const;
+const FILTERS = {
+  status: RUN_STATUSES,
+  search: null,
+  mapping: null,
+  sessionKey: null,
+  createdFrom: null,
+  createdBefore: null,
+} as const;
 
-type RunConditions = { [name in (typeof TEXTS)[number]]?: string };
+type RunFilter = ReturnType<typeof runFilter>;
 
-export const statusOf = (place: URLSearchParams): RunStatus | null =>
-  RUN_STATUSES.find((one) => one === place.get("status")) ?? null;
-
-/** Converts the address's query to the API's filter, without the status. `created` is a time span before now. */
-export function runConditions(place: URLSearchParams, now: number): RunConditions {
-  const texts = TEXTS.flatMap((name) => (place.get(name) ? [[name, place.get(name)]] : []));
+/** Converts the address's query to the API's filter. `created` is a time span before now. */
+export function runFilter(place: URLSearchParams, now: number) {
   const start = spanStart(place, now);
-  return { ...Object.fromEntries(texts), ...(start && { createdFrom: start }) };
+  return { ...givenFilters(place, FILTERS), ...(start && { createdFrom: start }) };
 }
 
 /** Returns whether a run of an event belongs into the list. Only the service compares the words of a search. */
-export function matchesRun(run: RunSummary, status: RunStatus | null, conditions: RunConditions): boolean {
-  const { mapping, sessionKey, createdFrom, createdBefore } = conditions;
+export function matchesRun(run: RunSummary, filter: RunFilter): boolean {
+  const { status, mapping, sessionKey, createdFrom, createdBefore } = filter;
   return (
     (!status || run.status === status) &&
     (!mapping || run.mapping === mapping) &&

@@ -1,3 +1,4 @@
+import type { ButtonHTMLAttributes } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
 interface IconButtonProps {
@@ -28,6 +29,24 @@ export function IconButton({ label, title = label, icon, class: more = "", isIne
       onClick={onClick}
     >
       <Icon name={icon} />
+    </button>
+  );
+}
+
+type Attributes = "disabled" | "title" | "aria-label" | "aria-pressed" | "aria-expanded" | "aria-controls";
+
+interface ActButtonProps extends Pick<ButtonHTMLAttributes<HTMLButtonElement>, Attributes> {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly act: () => void;
+}
+
+/** A button with an icon and words, for an action on a record. One that ends or deletes something is red. */
+export function ActButton({ icon, label, act, ...attributes }: ActButtonProps) {
+  const isDanger = icon === "cancel" || icon === "trash";
+  return (
+    <button type="button" class={isDanger ? "danger" : undefined} onClick={act} {...attributes}>
+      <Icon name={icon} /> {label}
     </button>
   );
 }

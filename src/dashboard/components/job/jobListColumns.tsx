@@ -9,6 +9,7 @@ import { endOf } from "../../data/job/timeline.ts";
 import { address, place } from "../../router.ts";
 import { visible } from "../../text.ts";
 import { duration } from "../../time.ts";
+import { type Column, RowName } from "../tables/list.tsx";
 import { ProgressBar } from "../values/progress.tsx";
 import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
@@ -17,11 +18,11 @@ import { MetadataChips } from "./metadataChips.tsx";
 /** Whether this access can delete and cancel jobs, and the list therefore lets people select some. */
 const canSelect = (): boolean => hasScope(access.value, "jobs:write");
 
-/** The titles of the shown columns. */
-export const jobTitles = (): string[] => [
-  ...(canSelect() ? ["Select"] : []),
-  "Job",
-  ...jobColumns.value.map((name) => JOB_COLUMNS[name].title),
+/** Returns the columns of the list of jobs that are shown. */
+export const jobListColumns = (): Column<JobRow>[] => [
+  ...(canSelect() ? [{ title: "Select", name: "select", cell: (job: JobRow) => <Select job={job} /> }] : []),
+  { title: "Job", name: "name", cell: (job) => <Name job={job} /> },
+  ...jobColumns.value.map((name) => ({ title: JOB_COLUMNS[name].title, name, cell: CELLS[name] })),
 ];
 
 /** The columns that a window of medium width leaves out. */
@@ -38,62 +39,45 @@ export function jobWidths(): Record<string, string> {
   };
 }
 
-/** The cells of a row of the list of jobs. */
-export function JobCells({ job }: { job: JobRow }) {
-  const { jobId } = job;
-  const title = titleOf(job);
+function Select({ job }: { job: JobRow }) {
   return (
-    <>
-      {canSelect() && (
-        <span role="cell" class="cell-select">
-          <input
-            type="checkbox"
-            aria-label={`Select ${title}`}
-            checked={selectedJobs.value.has(jobId)}
-            onChange={({ currentTarget: { checked } }) => selectJob(jobId, checked)}
-          />
-        </span>
-      )}
-      <span role="cell" class="cell-name">
-        <a href={address("/jobs/:jobId", jobId)} dir="auto" title={visible(title)}>
-          {visible(title)}
-        </a>
-        {title !== jobId && <bdi class="id muted">{visible(jobId)}</bdi>}
-      </span>
-      {jobColumns.value.map((name) => (
-        <span key={name} role="cell" class={`cell-${name}`}>
-          <Cell name={name} job={job} title={title} />
-        </span>
-      ))}
-    </>
+    <input
+      type="checkbox"
+      aria-label={`Select ${titleOf(job)}`}
+      checked={selectedJobs.value.has(job.jobId)}
+      onChange={({ currentTarget: { checked } }) => selectJob(job.jobId, checked)}
+    />
   );
 }
 
-function Cell({ name, job, title }: { name: JobColumn; job: JobRow; title: string }) {
-  const { progress, createdAt, status, stepCounts } = job;
-  const shown = shownStatus(job);
-  switch (name) {
-    case "message":
-      return <Message job={job} />;
-    case "metadata":
-      return <MetadataChips metadata={job.metadata} max={1} query={place.value.query} />;
-    case "progress":
-      // A completed job needs no bar.
-      if (status === "completed") return <Steps counts={stepCounts} />;
-      return (
-        <ProgressBar value={progress} status={shown} stale={isStale(job, now.value)} label={`Progress of ${title}`} />
-      );
-    case "status":
-      return <StatusMark status={shown} stale={isStale(job, now.value)} />;
-    case "duration":
-      return (
-        <span title={status === "running" ? "Time since it began" : "Time from its beginning to its last change"}>
-          {duration(endOf(job, status === "running" ? now.value : 0) - Date.parse(createdAt))}
-        </span>
-      );
-    case "age":
-      return <When time={createdAt} />;
-  }
+function Name({ job }: { job: JobRow }) {
+  const title = titleOf(job);
+  return <RowName href={address("/jobs/:jobId", job.jobId)} name={title} id={title === job.jobId ? null : job.jobId} />;
+}
+
+const CELLS: Readonly<Record<JobColumn, Column<JobRow>["cell"]>> = {
+  message: (job) => <Message job={job} />,
+  metadata: ({ metadata }) => <MetadataChips metadata={metadata} max={1} query={place.value.query} />,
+  progress: (job) => <Progress job={job} />,
+  status: (job) => <StatusMark status={shownStatus(job)} stale={isStale(job, now.value)} />,
+  duration: (job) => <Duration job={job} />,
+  age: ({ createdAt }) => <When time={createdAt} />,
+};
+
+/** A completed job needs no bar. */
+function Progress({ job }: { job: JobRow }) {
+  if (job.status === "completed") return <Steps counts={job.stepCounts} />;
+  const label = `Progress of ${titleOf(job)}`;
+  return <ProgressBar value={job.progress} status={shownStatus(job)} stale={isStale(job, now.value)} label={label} />;
+}
+
+function Duration({ job }: { job: JobRow }) {
+  const isRunning = job.status === "running";
+  return (
+    <span title={isRunning ? "Time since it began" : "Time from its beginning to its last change"}>
+      {duration(endOf(job, isRunning ? now.value : 0) - Date.parse(job.createdAt))}
+    </span>
+  );
 }
 
 function Message({ job }: { job: JobSummary }) {

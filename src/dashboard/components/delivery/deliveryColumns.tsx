@@ -3,33 +3,35 @@ import { now } from "../../clock.ts";
 import { type FirstPending, waitsFor } from "../../data/delivery/waitsFor.ts";
 import { address } from "../../router.ts";
 import { plainText, visible } from "../../text.ts";
-import { AgeCell, StatusCell } from "../tables/cells.tsx";
+import { type Column, RowName } from "../tables/list.tsx";
+import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
 import { DeliveryActions, partsOf } from "./deliveryList.tsx";
 
-/** The cells of a row of the list of deliveries. */
-export function DeliveryCells({ delivery, first }: { delivery: Delivery; first: FirstPending }) {
-  const { channel, to, state, createdAt } = delivery;
-  const [href, title] = sourceOf(delivery);
-  return (
-    <>
-      <span role="cell" class="cell-name">
-        <a href={href} title={title}>
-          {channel}
-        </a>
-        <bdi class="id muted">{to ?? (channel === "wake" ? "main session" : "no recipient")}</bdi>
-      </span>
-      <span role="cell" class="cell-message">
+/** The columns of the list of deliveries. @param first the deliveries that are sent first */
+export const deliveryColumns = (first: FirstPending): readonly Column<Delivery>[] => [
+  { title: "To", name: "name", width: "minmax(0, 3fr)", cell: (delivery) => <Recipient delivery={delivery} /> },
+  {
+    title: "Message",
+    name: "message",
+    width: "minmax(0, 6fr)",
+    cell: (delivery) => (
+      <>
         <Words delivery={delivery} />
         <Progress delivery={delivery} first={first} />
-      </span>
-      <StatusCell status={state} />
-      <AgeCell time={createdAt} />
-      <span role="cell" class="cell-acts">
-        <DeliveryActions delivery={delivery} />
-      </span>
-    </>
-  );
+      </>
+    ),
+  },
+  { title: "State", name: "status", width: "96px", cell: ({ state }) => <StatusMark status={state} /> },
+  { title: "Age", name: "age", width: "84px", cell: ({ createdAt }) => <When time={createdAt} /> },
+  { title: "Actions", name: "acts", width: "224px", cell: (delivery) => <DeliveryActions delivery={delivery} /> },
+];
+
+function Recipient({ delivery }: { delivery: Delivery }) {
+  const { channel, to } = delivery;
+  const [href, title] = sourceOf(delivery);
+  const id = to ?? (channel === "wake" ? "main session" : "no recipient");
+  return <RowName href={href} name={channel} title={title} id={id} />;
 }
 
 /** The first words of what is sent. A webhook has none, and shows its event. */
