@@ -114,11 +114,11 @@ describe("layout of the dashboard", () => {
   it("keeps the form that tries a mapping apart from the list, with fields that a finger hits", async () => {
     await app.call("POST", "/hooks/nothing", {}, { Authorization: `Bearer ${HOOK_TOKEN}` });
     const page = await openLive("/requests");
-    await page.getByRole("row").filter({ hasText: "nothing" }).waitFor();
+    await page.locator(".table-requests .row").filter({ hasText: "nothing" }).waitFor();
     await page.getByRole("button", { name: "Try a mapping" }).click();
     const form = page.getByRole("form", { name: "Try a mapping" });
     await untilPasses(async () => {
-      const [above, table] = [await boxOf(form), await boxOf(page.locator(".table"))];
+      const [above, table] = [await boxOf(form), await boxOf(page.locator(".table-requests"))];
       expect(table.y - above.y - above.height).to.be.at.least(8);
     });
 

@@ -25,9 +25,10 @@ describe("dashboard pages of a mapping that reports a job", () => {
   it("show the job in place of a run, in the list, at the request and at the run", async () => {
     await send({ id: 7, app: "shop", stage: "build", state: "started", text: "Building" });
     const page = await openLive("/requests");
-    await page.getByRole("row").getByText("Reported deploys/deploy/7").waitFor();
-    await page.getByRole("row").filter({ hasText: "1 job" }).waitFor();
-    await page.getByRole("row").getByRole("link", { name: "deploys", exact: true }).click();
+    const rows = page.locator(".table-requests .row");
+    await rows.getByText("Reported deploys/deploy/7").waitFor();
+    await rows.filter({ hasText: "1 job" }).waitFor();
+    await rows.getByRole("link", { name: "deploys", exact: true }).click();
     await page.getByRole("link", { name: "deploys/deploy/7" }).click();
 
     await waitForAddress(page, "pathname", job);

@@ -13,7 +13,7 @@ describe("dashboard page of hooks", () => {
   it("tries a mapping on a kept request that was changed, and on a pasted one", async () => {
     await send({ n: 8, result: "failed" });
     const page = await openLive("/requests");
-    await page.getByRole("row").getByRole("link", { name: "ci", exact: true }).click();
+    await page.locator(".table-requests").getByRole("link", { name: "ci", exact: true }).click();
     await page.getByRole("button", { name: "Edit and try" }).click();
     await page.getByLabel("Body", { exact: true }).last().fill('{ "result": "passed" }');
     await page.getByRole("button", { name: "Try", exact: true }).click();

@@ -59,10 +59,14 @@ const CELLS: Readonly<Record<JobColumn, Column<JobRow>["cell"]>> = {
   message: (job) => <Message job={job} />,
   metadata: ({ metadata }) => <MetadataChips metadata={metadata} max={1} query={place.value.query} />,
   progress: (job) => <Progress job={job} />,
-  status: (job) => <StatusMark status={shownStatus(job)} stale={isStale(job, now.value)} />,
+  status: (job) => <State job={job} />,
   duration: (job) => <Duration job={job} />,
   age: ({ createdAt }) => <When time={createdAt} />,
 };
+
+function State({ job }: { job: JobRow }) {
+  return <StatusMark status={shownStatus(job)} stale={isStale(job, now.value)} />;
+}
 
 /** A completed job needs no bar. */
 function Progress({ job }: { job: JobRow }) {
