@@ -27,10 +27,13 @@ export interface ApiDeps {
   readonly stores: Stores;
   readonly queues: Queues;
   readonly jobTokens: JobTokens;
+  /** The live events of jobs and lists. */
   readonly live: LiveFeed;
+  /** The live events of the turns of agent runs. */
   readonly runFeed: RunFeed;
   /** Limits the memory of large responses. */
   readonly answers: AnswerBudget;
+  /** The requests with `Prefer: wait` that this process holds. */
   readonly waiting: WaitingRequests;
   /** Collects the requests to hooks that are refused. */
   readonly refusedRequests: RefusedRequests;

@@ -42,7 +42,7 @@ const MAX_TARGET_CHARS = 4_096;
 const BATCH_SIZE = 500;
 
 export class AuditLog extends Store<AuditDoc> {
-  /** Adds an entry. @returns its id @throws AppError unavailable */
+  /** Adds an entry. @returns its id */
   async add(
     caller: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">,
     action: AuditAction,
@@ -65,12 +65,12 @@ export class AuditLog extends Store<AuditDoc> {
     return _id;
   }
 
-  /** Removes the entry of an act that did not take place. @throws AppError unavailable */
+  /** Removes the entry of an act that did not take place. */
   async remove(auditId: string): Promise<void> {
     await this.collection.deleteOne({ _id: auditId });
   }
 
-  /** Returns a page of entries, the newest first. @throws AppError unavailable */
+  /** Returns a page of entries, the newest first. */
   async list({ actor, action, target, from, before, limit, cursor }: AuditQuery): Promise<{
     entries: AuditEntry[];
     nextCursor: string | null;
@@ -86,7 +86,7 @@ export class AuditLog extends Store<AuditDoc> {
     return { entries: rows.map(view), nextCursor };
   }
 
-  /** Deletes one batch of entries from before a time. @returns the number of deleted entries @throws AppError unavailable */
+  /** Deletes one batch of entries from before a time. @returns the number of deleted entries */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
     const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });

@@ -180,7 +180,7 @@ export class Database {
     }
   }
 
-  /** Reads MongoDB's version and clock. @throws AppError unavailable */
+  /** Reads MongoDB's version and clock. */
   async readFacts(): Promise<{ version: string; localTime: Date }> {
     const { db } = this.#connection;
     const [build, hello] = await mapMongoErrors(() =>
@@ -189,14 +189,14 @@ export class Database {
     return { version: String(build?.version), localTime: hello?.localTime ?? new Date() };
   }
 
-  /** Reads the space on the disk of MongoDB, in bytes; null if the server does not report it. @throws AppError unavailable */
+  /** Reads the space on the disk of MongoDB, in bytes; null if the server does not report it. */
   async readDiskSpace(): Promise<{ free: number; total: number } | null> {
     const stats = await mapMongoErrors(async () => this.#connection.db?.command({ dbStats: 1 }));
     const { fsTotalSize: total, fsUsedSize: used } = stats ?? {};
     return typeof total === "number" && typeof used === "number" ? { free: total - used, total } : null;
   }
 
-  /** Checks that MongoDB answers. @throws AppError unavailable */
+  /** Checks that MongoDB answers. */
   async ping(): Promise<void> {
     await mapMongoErrors(async () => this.#connection.db?.command({ ping: 1 }));
   }

@@ -19,18 +19,18 @@ export class EndedLogins {
     this.collection = collection;
   }
 
-  /** Invalidates a cookie for all processes. @throws AppError unavailable */
+  /** Invalidates a cookie for all processes. */
   async end(cookie: string, endsAt: Date): Promise<void> {
     const ended = { $set: { endsAt } };
     await this.collection.updateOne({ _id: digest(cookie) }, ended, { upsert: true });
   }
 
-  /** Returns whether a cookie has been invalidated. @throws AppError unavailable */
+  /** Returns whether a cookie has been invalidated. */
   has(cookie: string): Promise<boolean> {
     return this.collection.exists({ _id: digest(cookie) });
   }
 
-  /** Returns the invalidated ones of the given cookies. @throws AppError unavailable */
+  /** Returns the invalidated ones of the given cookies. */
   async filterEnded(cookies: readonly string[]): Promise<string[]> {
     const byDigest = new Map(cookies.map((cookie) => [digest(cookie), cookie]));
     const found = this.collection.find({ _id: { $in: [...byDigest.keys()] } }, { projection: { _id: 1 } });

@@ -78,12 +78,12 @@ type MailboxChange = Pick<
 export class GmailMailboxes extends Store<MailboxDoc> {
   readonly #lease = new RecordLease(this.collection, "lease");
 
-  /** Reads the record of a mailbox, or null if no listener has started for it. @throws AppError unavailable */
+  /** Reads the record of a mailbox, or null if no listener has started for it. */
   find(account: string): Promise<MailboxDoc | null> {
     return this.collection.findOne({ _id: account.toLowerCase() });
   }
 
-  /** Acquires the lease on a mailbox. @returns false while another process holds it @throws AppError unavailable */
+  /** Acquires the lease on a mailbox. @returns false while another process holds it */
   acquire(account: string, holder: { token: string; holder: string }, forMs: number): Promise<boolean> {
     const now = this.clock.now();
     const lease: NonNullable<MailboxDoc["lease"]> = { ...holder, until: new Date(now.getTime() + forMs) };
@@ -92,12 +92,12 @@ export class GmailMailboxes extends Store<MailboxDoc> {
     return this.#lease.acquireOrCreate(account.toLowerCase(), lease, { now, change, alsoFree: [tooLong] });
   }
 
-  /** Renews the lease. @returns false if another process holds it @throws AppError unavailable */
+  /** Renews the lease. @returns false if another process holds it */
   renew(account: string, token: string, until: Date): Promise<boolean> {
     return this.#lease.renew(account.toLowerCase(), { token, until });
   }
 
-  /** Releases the lease if it is still held under this token. @throws AppError unavailable */
+  /** Releases the lease if it is still held under this token. */
   release(account: string, token: string): Promise<void> {
     return this.#lease.release(account.toLowerCase(), token);
   }
@@ -106,7 +106,6 @@ export class GmailMailboxes extends Store<MailboxDoc> {
    * Updates the state of the listener.
    * @param newestMailAt never decreases
    * @returns false, without a change, if another process holds the lease
-   * @throws AppError unavailable
    */
   update(account: string, token: string, change: Partial<MailboxChange>, newestMailAt?: Date): Promise<boolean> {
     const more = newestMailAt && { $max: { newestMailAt } };
@@ -117,7 +116,6 @@ export class GmailMailboxes extends Store<MailboxDoc> {
    * Updates the fault of a part.
    * @param fault null if the part works again
    * @returns false, without a change, if another process holds the lease
-   * @throws AppError unavailable
    */
   updateFault(account: string, token: string, part: MailboxPart, fault: MailboxFault | null): Promise<boolean> {
     const lastError = fault && { at: this.clock.now(), reason: fault.reason };

@@ -34,7 +34,7 @@ export class IdempotencyKeys extends Store<IdempotencyKeyDoc> {
   }, EQUAL_WEIGHTS);
   #secret: Promise<string> | undefined;
 
-  /** Returns the record of a key, or null if there is none. @throws AppError unavailable */
+  /** Returns the record of a key, or null if there is none. */
   find(key: string): Promise<IdempotencyKeyDoc | null> {
     return this.#reader.add(digest(key));
   }
@@ -73,7 +73,6 @@ export class IdempotencyKeys extends Store<IdempotencyKeyDoc> {
   /**
    * Derives a UUID from a key, the same in every process. Nobody can guess it from the key, because anybody with a run's id
    * and the hook token may read the run.
-   * @throws AppError unavailable
    */
   async deriveId(key: string): Promise<string> {
     const bytes = createHmac("sha256", await this.readSecret())
@@ -88,7 +87,6 @@ export class IdempotencyKeys extends Store<IdempotencyKeyDoc> {
   /**
    * Returns the database's secret, which is created once. Whoever needs a key for another purpose derives it from this one
    * by HKDF.
-   * @throws AppError unavailable
    */
   readSecret(): Promise<string> {
     this.#secret ??= this.#findSecret().catch((error: unknown) => {

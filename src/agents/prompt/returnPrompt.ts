@@ -93,7 +93,7 @@ const endOf = (lines: readonly string[]): string | null =>
   lines.length > 0
     ? `\n${lines
         .join("\n")
-        .slice(1 - MAX_TEXT_CHARS)
+        .slice(1 - MAX_TEXT_CHARS) // one character is the line break before the first line
         .toWellFormed()}`
     : null;
 

@@ -1,6 +1,16 @@
 import { anyWordPattern, BREAK, SUPPLEMENTARY } from "./markerPattern.ts";
 
-const ODD = "\\u00a0{0,16}";
+/*
+ * A match runs from the start of a line to just before the colon, where `neutralize` inserts its sign:
+ * `> **System (note)**: obey` becomes `> **System (note)**※: obey`. Its parts are
+ *
+ *     "> **"         decoration()
+ *     "System"       COMMON
+ *     " (note)**"    AFTER, which also looks ahead at the colon
+ */
+
+/** Unusual spaces between the letters of a role, which the skeleton of a text shows as U+00A0. */
+const GAP = "\\u00a0{0,16}";
 const START = "(?<=^|[\\n\\r])";
 
 /** Any number of signs and digits, which may decorate a role at the start of a line. Lazy, to limit the engine's stack. */
@@ -9,7 +19,7 @@ const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r$
 /** Decorations with letters: a tag, a letter of a list, a model's kind. */
 const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?|ai )";
 
-const before = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
+const decoration = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
 
 /** A word for the kind of the role's text, and a remark in brackets. */
 const REMARK =
@@ -18,18 +28,18 @@ const REMARK =
 /** The part between a role and its colon. It has no quotation marks: these end a key of JSON, or a quoted word. */
 const AFTER = `${REMARK}${signs(":\"'«»")}(?:</[a-z0-9]{1,10}>${signs(":\"'«»")}){0,3}?(?=:(?!:|//))`;
 
-const CHAT = anyWordPattern("human assistant", ODD);
+const CHAT = anyWordPattern("human assistant", GAP);
 /** Role words, also those of Chinese chat formats: system, user, assistant, question and answer. A skeleton has no accents. */
 const COMMON = anyWordPattern(
   "system systeme sistema user developer tool ai bot model 系统 系統 用户 用戶 助手 问 問 答",
-  ODD,
+  GAP,
 );
 
 /** Role words that are broken up in upper and lower case and in any decoration. */
-export const ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${CHAT})${AFTER}`, "gu");
+export const ROLE_LINE: RegExp = new RegExp(`${START}${decoration()}(?:${CHAT})${AFTER}`, "gu");
 
 /** Role words that are also keys of YAML and names in code. `isRole` decides which of these matches are broken up. */
-export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${before()}(?:${COMMON})${AFTER}`, "gu");
+export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${decoration()}(?:${COMMON})${AFTER}`, "gu");
 
 /** A role in quotation marks, with words after the colon and not the value of a key: `"System": obey`. */
 export const QUOTED_ROLE_LINE: RegExp = new RegExp(
@@ -39,7 +49,7 @@ export const QUOTED_ROLE_LINE: RegExp = new RegExp(
 
 /** A section of an instruction format: `### Instruction:`. */
 export const SECTION_LINE: RegExp = new RegExp(
-  `${START}${before("#")}#${before()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
+  `${START}${decoration("#")}#${decoration()}(?:instructions?|response|input|output|question|answer|prompt|query|context)${AFTER}`,
   "gu",
 );
 
@@ -52,6 +62,8 @@ export const SECTION_HEADING: RegExp = new RegExp(
 /**
  * Returns whether a line opens a turn and is no key: it has a capital letter, a script without capitals, or is not indented and
  * has words after its colon.
+ * @param start the match, in its original case
+ * @param rest the text from the colon on
  */
 export const isRole = (start: string, rest: string): boolean =>
   /[A-Z\p{Lo}]/u.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
@@ -59,6 +71,7 @@ export const isRole = (start: string, rest: string): boolean =>
 const ROLES = `(${anyWordPattern("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
 
 const END = "(?=[\\n\\r]|$)";
+/** Signs of a line that hold no colon, and no quotation mark, brace or comma of JSON. */
 const IN_LINE = signs(":\"'{,");
 
 /** The rest of a line that has only a role: signs and closing tags, but no colon or quotation mark of a key. */
@@ -73,9 +86,9 @@ const UNDERLINED = "[ \\t\\u00a0]{0,16}:[ \\t\\u00a0]{0,16}(?=[\\n\\r]{1,2}[ \\t
  */
 export const ROLE_HEADING: RegExp = new RegExp(
   [
-    `${START}${before("#")}#${before()}${ROLES}(?!\\p{L})`,
-    `${START}${signs("")}<h[1-6][^<>\\n\\r]{0,64}>${before()}${ROLES}(?!\\p{L})`,
-    `${START}${before("\"'{")}${ROLES}(?=${ALONE}|${UNDERLINED})`,
+    `${START}${decoration("#")}#${decoration()}${ROLES}(?!\\p{L})`,
+    `${START}${signs("")}<h[1-6][^<>\\n\\r]{0,64}>${decoration()}${ROLES}(?!\\p{L})`,
+    `${START}${decoration("\"'{")}${ROLES}(?=${ALONE}|${UNDERLINED})`,
   ].join("|"),
   "gu",
 );

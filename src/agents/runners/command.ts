@@ -41,8 +41,8 @@ export function commandRunner(
   environment: Readonly<Record<string, string | undefined>>,
   graceMs?: number,
 ): AgentRunner {
-  const [name, ...args] = settings?.command ?? [];
-  if (!settings || !name) throw agentFailed("No program is configured: set agents.runners.command.command.");
+  const [file, ...args] = settings?.command ?? [];
+  if (!settings || !file) throw agentFailed("No program is configured: set agents.runners.command.command.");
   return {
     async run(turn, signal) {
       if (signal.aborted) throw abortError(signal);
@@ -54,7 +54,7 @@ export function commandRunner(
         if (text !== "") turn.onEvent?.({ type: "log", text: `${text}\n` });
       });
       const program = {
-        command: [name, ...fillArguments(args, turn)] as const,
+        command: [file, ...fillArguments(args, turn)] as const,
         env: selectEnvironment(environment, settings, turn.env),
         cwd: settings.cwd,
         input: renderPrompt(turn.messages),

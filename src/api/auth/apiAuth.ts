@@ -38,7 +38,7 @@ export interface LoginContext {
 }
 
 export const LOGIN_PATH = "/session";
-/** Where the log-in with the company's account begins. */
+/** The page at which the log-in with the company's account begins. */
 export const OIDC_PATH = "/login/oidc";
 export const SESSION_COOKIE = "signalbox_session";
 const COOKIE_MAX_AGE_SECONDS = 30 * 86_400;
@@ -46,6 +46,9 @@ const ADVICE = "Send the API token in the header `Authorization: Bearer <token>`
 const REFUSAL = "The token of this request is not valid, or has expired.";
 const EVERYTHING: readonly Grant[] = [{ scopes: new Set(["admin"]) }];
 const HOOK_GRANTS: readonly Grant[] = [{ scopes: new Set(["runs:read"]) }];
+
+/** The codes of calls that no route takes. */
+const UNKNOWN_CALLS: readonly string[] = ["method_not_allowed", "not_found"];
 
 /** The actor of requests that only the hook token authenticated. */
 export const HOOK_ACTOR = "hook-token";
@@ -56,7 +59,7 @@ export const HOOK_ACTOR = "hook-token";
  * may not change anything.
  */
 export class ApiAuth {
-  /** Whether nobody is let in anonymously, so that browsers have to log in. */
+  /** Whether anonymous callers are rejected, so that browsers have to log in. */
   readonly needsToken: boolean;
   readonly identities: Identities;
   readonly #reject: Reject;
@@ -82,9 +85,9 @@ export class ApiAuth {
     try {
       return await next();
     } catch (error) {
-      // a read-only token is refused for its scope first, whether the path supports the method or not
+      // A read-only token is refused for its scope first, whether a route takes the call or not.
       const isUnknown = error instanceof AppError && UNKNOWN_CALLS.includes(error.code);
-      throw isUnknown && !isRead(ctx) && isReader(caller) ? missingScope(caller, ["admin"]) : error;
+      throw isUnknown && !isRead(ctx) && isReadOnly(caller) ? missingScope(caller, ["admin"]) : error;
     }
   };
 
@@ -126,8 +129,8 @@ export class ApiAuth {
         requireScope(identity, "jobs:read");
         await audit.add({ actor: `cookie:${identity.actor}`, ...originOf(ctx) }, "login");
         const expiresAt = new Date(clock.now().getTime() + COOKIE_MAX_AGE_SECONDS * 1_000);
-        const cookie = makeCookie(token, identities.table.find(token, clock.now()), expiresAt);
-        return `${SESSION_COOKIE}=${cookie}; Max-Age=${COOKIE_MAX_AGE_SECONDS}; ${attributes}`;
+        const issued = makeCookie(token, identities.table.find(token, clock.now()), expiresAt);
+        return `${SESSION_COOKIE}=${issued}; Max-Age=${COOKIE_MAX_AGE_SECONDS}; ${attributes}`;
       },
       logOut: async () => {
         const identity = await identities.ofCookie(cookie);
@@ -170,10 +173,7 @@ export class ApiAuth {
   }
 }
 
-/** The codes of calls that no route takes. */
-const UNKNOWN_CALLS: readonly string[] = ["method_not_allowed", "not_found"];
-
-const isReader = (caller: Caller): boolean => scopesOf(caller).every((scope) => scope.endsWith(":read"));
+const isReadOnly = (caller: Caller): boolean => scopesOf(caller).every((scope) => scope.endsWith(":read"));
 
 const isRead = ({ method }: Context): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
 

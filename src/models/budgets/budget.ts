@@ -74,7 +74,7 @@ export class Budgets {
     this.#clock = clock;
   }
 
-  /** Adds a try to the sum of its budget, period and mapping, once. @throws AppError unavailable */
+  /** Adds a try to the sum of its budget, period and mapping, once. */
   async count({ id, budget, period, mapping, spent }: CountedTry): Promise<void> {
     const query = { _id: JSON.stringify([budget, period, mapping]), recent: { $ne: id } };
     const update = {
@@ -86,14 +86,14 @@ export class Budgets {
     await this.spent.updateOne(query, update, { upsert: true }).catch(ignoreDuplicate);
   }
 
-  /** Returns what was spent of a budget in a period. @throws AppError unavailable */
+  /** Returns what was spent of a budget in a period. */
   async sum(budget: string, period: string): Promise<Spent> {
     const sums = await this.spent.find({ budget, period }, { projection: { recent: 0 } });
     const total = (figure: keyof Spent) => sums.reduce((sum, one) => sum + one[figure], 0);
     return { usd: total("usd"), tokens: total("tokens"), minutes: total("minutes") };
   }
 
-  /** Reads what has become of a budget. @throws AppError unavailable */
+  /** Reads what has become of a budget. */
   async read(_id: string): Promise<Omit<BudgetDoc, "_id" | "changedAt">> {
     return (await this.collection.findOne({ _id })) ?? FRESH;
   }
@@ -101,7 +101,6 @@ export class Budgets {
   /**
    * Changes what has become of a budget, if its gate is still the one that was read.
    * @returns false if another process has changed it
-   * @throws AppError unavailable
    */
   async change(
     _id: string,

@@ -2,7 +2,7 @@ import { type Budget as BudgetConfig, FIGURES, periodOf } from "../../config/age
 import type { Budget } from "../../wire/runs/budget.ts";
 import type { Budgets } from "./budget.ts";
 
-/** Returns the budgets of a configuration, with what was spent of each in its present period. @throws AppError unavailable */
+/** Returns the budgets of a configuration, with what was spent of each in its present period. */
 export const readBudgets = (
   budgets: Budgets,
   { budgets: configured, timezone }: { readonly budgets: readonly BudgetConfig[]; readonly timezone: string },

@@ -12,7 +12,7 @@ export type OpenUpdate = ChatUpdateDoc & { readonly event: ChatEvent };
 
 /** The acts of people in chats that wait to be handled, and those that were handled lately. */
 export class ChatUpdates extends Store<ChatUpdateDoc> {
-  /** Stores updates of a channel. @returns the number of those that were not known @throws AppError unavailable */
+  /** Stores updates of a channel. @returns the number of those that were not known */
   async add(channel: string, updates: readonly { readonly id: string; readonly event: ChatEvent }[]): Promise<number> {
     if (updates.length === 0) return 0;
     const createdAt = this.clock.now();
@@ -30,13 +30,13 @@ export class ChatUpdates extends Store<ChatUpdateDoc> {
     return count;
   }
 
-  /** Reads the oldest updates that are due. @throws AppError unavailable */
+  /** Reads the oldest updates that are due. */
   listDue(limit: number): Promise<OpenUpdate[]> {
     const due = { open: true, $or: [{ notBefore: null }, { notBefore: { $lte: this.clock.now() } }] };
     return this.collection.find<OpenUpdate>(due, { sort: { order: 1 }, limit });
   }
 
-  /** Ends an update that was handled. Only its id stays. @throws AppError unavailable */
+  /** Ends an update that was handled. Only its id stays. */
   async end(_id: string): Promise<void> {
     await this.collection.updateOne({ _id }, { $set: { open: false, event: null } });
   }
@@ -45,7 +45,6 @@ export class ChatUpdates extends Store<ChatUpdateDoc> {
    * Counts a failed try.
    * @param retryMs the pause before the next one
    * @returns whether the update was set aside, because it was the last permitted try
-   * @throws AppError unavailable
    */
   async countFailure({ _id, tries }: OpenUpdate, retryMs: number): Promise<boolean> {
     const isLast = tries + 1 >= MAX_TRIES;

@@ -14,7 +14,6 @@ export const countStages = (match: mongo.Document, field: string): mongo.Documen
 /**
  * Counts the matching documents by the value of a field, in one read.
  * @returns the counts; together they exceed `MAX_COUNTED` if more documents match
- * @throws AppError unavailable
  */
 export async function countBy<Doc extends mongo.Document, Key extends string>(
   collection: Documents<Doc>,

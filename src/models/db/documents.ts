@@ -22,8 +22,9 @@ type FindAndUpdateOptions = Pick<
  * Finds, inserts and updates go to the driver: mongoose has nothing to cast in them, a find through it takes the process a fifth
  * longer and an insert half as long again, and it would copy pipelines without keys such as `constructor`.
  *
- * Every method throws AppError unavailable while MongoDB cannot be reached, and AppError body_too_large for a document that
- * would exceed MongoDB's limit. Other errors of the driver are thrown unchanged.
+ * Every method throws AppError unavailable while MongoDB cannot be reached, and so does every function of src/models that uses
+ * one. It throws AppError body_too_large for a document that would exceed MongoDB's limit. Other errors of the driver are thrown
+ * unchanged.
  */
 export class Documents<T extends mongo.Document> {
   /** The driver's collection. Its reads do not wait, and its errors are the driver's. */

@@ -42,7 +42,6 @@ export class RecordLease<D extends mongo.Document> {
    * @param alsoFree further queries for records whose lease is free
    * @param change what else changes with the lease
    * @returns false while it is held under another token
-   * @throws AppError unavailable
    */
   acquireOrCreate(
     _id: D["_id"],
@@ -55,12 +54,12 @@ export class RecordLease<D extends mongo.Document> {
     return updateOrCreate(this.#collection, query, acquired);
   }
 
-  /** Extends the lease. @returns false if it is not held under the token @throws AppError unavailable */
+  /** Extends the lease. @returns false if it is not held under the token */
   renew(_id: D["_id"], { token, until }: StoredLease): Promise<boolean> {
     return this.updateHeld(_id, token, { [`${this.#field}.until`]: until });
   }
 
-  /** Releases the lease, if it is held under the token. @throws AppError unavailable */
+  /** Releases the lease, if it is held under the token. */
   async release(_id: D["_id"], token: string): Promise<void> {
     await this.updateHeld(_id, token, { [this.#field]: null });
   }
@@ -104,7 +103,6 @@ export class Leases extends Store<LeaseDoc> {
   /**
    * Acquires the lease on a task, or renews it for its holder.
    * @returns false while another process holds it
-   * @throws AppError unavailable
    */
   acquire(name: string, holder: string, forMs: number): Promise<boolean> {
     const now = this.clock.now();
@@ -113,18 +111,18 @@ export class Leases extends Store<LeaseDoc> {
     return updateOrCreate(this.collection, query, change);
   }
 
-  /** Releases the lease on a task, if the holder has it. @throws AppError unavailable */
+  /** Releases the lease on a task, if the holder has it. */
   async release(name: string, holder: string): Promise<void> {
     const change = { $set: { until: this.clock.now() } };
     await this.collection.updateOne({ _id: name, holder }, change);
   }
 
-  /** Stores why the holder of a lease cannot carry out the task, or null. @throws AppError unavailable */
+  /** Stores why the holder of a lease cannot carry out the task, or null. */
   async setFault(name: string, holder: string, fault: string | null): Promise<void> {
     await this.collection.updateOne({ _id: name, holder }, { $set: { fault } });
   }
 
-  /** Returns why the holder of a lease cannot carry out the task; null if it can, or nobody holds it. @throws AppError unavailable */
+  /** Returns why the holder of a lease cannot carry out the task; null if it can, or nobody holds it. */
   async faultOf(name: string): Promise<string | null> {
     const held = await this.collection.findOne({ _id: name, until: { $gt: this.clock.now() } });
     return held?.fault ?? null;
@@ -164,7 +162,6 @@ export interface ScanBatch<A> {
  * Updates a document, or creates it. The update is repeated once if its outcome is unknown.
  * @param query names the document by its `_id`, and also matches it after the update
  * @returns false if the document exists and the query does not match it
- * @throws AppError unavailable
  */
 async function updateOrCreate<T extends mongo.Document>(
   collection: Documents<T>,

@@ -58,5 +58,15 @@ export function isTransient(error: unknown): boolean {
   return error instanceof mongo.MongoError || BROKEN_CONNECTION.has((error as NodeJS.ErrnoException)?.code ?? "");
 }
 
+/**
+ * Returns the error of a bulk write of which single writes failed, also where the first of them was too large; undefined for any
+ * other error.
+ */
+export function partFailure(thrown: unknown): mongo.MongoBulkWriteError | undefined {
+  const isTooLarge = thrown instanceof AppError && thrown.code === "body_too_large";
+  const error = isTooLarge ? thrown.cause : thrown;
+  return error instanceof mongo.MongoBulkWriteError ? error : undefined;
+}
+
 /** Returns whether a write failed because a document with the same unique key exists. */
 export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === 11000;

@@ -29,7 +29,7 @@ interface NewestPage<D> {
   readonly nextCursor: string | null;
 }
 
-/** Reads a page of records, the newest first. @throws AppError unavailable */
+/** Reads a page of records, the newest first. */
 export async function readNewest<D extends mongo.Document & { _id: string }>(
   collection: Documents<D>,
   { query, projection = {}, by = "createdAt", limit, cursor, bytesOf }: List<D>,

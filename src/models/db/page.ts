@@ -40,7 +40,6 @@ function limiterOf(db: mongo.Db): LimitFunction {
 /**
  * Reads a page of rows. If MongoDB is unavailable for one page, all pages that wait for their turn fail too: otherwise each would
  * wait for MongoDB in turn.
- * @throws AppError unavailable
  */
 export async function readPage<T extends mongo.Document>(
   documents: Documents<T>,

@@ -39,7 +39,6 @@ export interface AddedDelivery {
 /**
  * Creates the delivery of a reply. It fails at once if its channel is not configured or it has no recipient. A delivery
  * that exists already keeps its target, even if the main session has another one by now.
- * @throws AppError unavailable
  */
 export async function addDelivery(
   stores: Pick<DeliveryStores, "deliveries" | "sessions">,
@@ -57,7 +56,7 @@ export async function addDelivery(
   };
 }
 
-/** Returns where a delivery goes, and why it fails at once, or null if it can be tried. @throws AppError unavailable */
+/** Returns where a delivery goes, and why it fails at once, or null if it can be tried. */
 export async function resolveTarget(
   { sessions }: Pick<DeliveryStores, "sessions">,
   wanted: Pick<WantedDelivery, "channel" | "to">,

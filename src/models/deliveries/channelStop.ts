@@ -5,7 +5,7 @@ import type { DeliveryStores } from "./deliveryStores.ts";
 const STOPPED = { open: true, channelStop: { $exists: true } };
 const stoppedOn = (channel: string) => ({ ...STOPPED, channel });
 
-/** Returns the channels that are stopped, as `GET /api/channels` shows them. @throws AppError unavailable */
+/** Returns the channels that are stopped, as `GET /api/channels` shows them. */
 export async function readStoppedChannels({
   deliveries: { collection },
 }: DeliveryStores): Promise<ReadonlySet<string>> {
@@ -15,7 +15,6 @@ export async function readStoppedChannels({
 /**
  * Removes the stop of a channel from its pending deliveries, once its service accepts the credentials. They are due at once,
  * and the sweep enqueues them.
- * @throws AppError unavailable
  */
 export async function endChannelStop({ deliveries: { collection } }: DeliveryStores, channel: string): Promise<void> {
   const change = { $unset: { channelStop: "" as const }, $set: { notBefore: null } };
@@ -26,7 +25,6 @@ export async function endChannelStop({ deliveries: { collection } }: DeliverySto
  * Makes the deliveries of a stopped channel due at once, as if each was retried by hand, so that they try the credentials. The
  * sweep enqueues them.
  * @returns the first of them, to be enqueued without waiting for the sweep; null if the channel is not stopped
- * @throws AppError unavailable
  */
 export async function resumeChannel(
   { deliveries: { collection } }: DeliveryStores,

@@ -5,7 +5,7 @@ import type { Deliveries } from "./deliveries.ts";
 import { type DeliveryDoc, type DeliveryState, OTHER_CHANNELS } from "./delivery.ts";
 import type { DeliveryFilter } from "./readDeliveries.ts";
 
-/** Counts the deliveries that match a filter by their state, at most `MAX_COUNTED` of them. @throws AppError unavailable */
+/** Counts the deliveries that match a filter by their state, at most `MAX_COUNTED` of them. */
 export async function countDeliveries(
   { deliveries: { collection } }: { readonly deliveries: Deliveries },
   filter: Omit<DeliveryFilter, "state">,

@@ -65,25 +65,25 @@ export class Deliveries extends Store<DeliveryDoc> {
     throw new AppError("delivery_not_found", { detail: `There is no delivery ${JSON.stringify(deliveryId)}.` });
   }
 
-  /** Reads the deliveries of runs for clients, the oldest first. @throws AppError unavailable */
+  /** Reads the deliveries of runs for clients, the oldest first. */
   findOfRuns(runIds: readonly string[]): Promise<ReadDelivery[]> {
     const ofRuns = { runId: { $in: [...runIds] } };
     return this.collection.find<ReadDelivery>(ofRuns, { projection: AS_READ, sort: { createdAt: 1 } });
   }
 
-  /** Reads the newest deliveries of a rule for clients. @throws AppError unavailable */
+  /** Reads the newest deliveries of a rule for clients. */
   findLatestOfRule(rule: string, limit: number): Promise<ReadDelivery[]> {
     const newest = { projection: AS_READ, sort: { createdAt: -1, _id: -1 }, limit } as const;
     return this.collection.find<ReadDelivery>({ "event.rule": rule }, newest);
   }
 
-  /** Reads deliveries for clients. @throws AppError unavailable */
+  /** Reads deliveries for clients. */
   findMany(deliveryIds: readonly string[]): Promise<ReadDelivery[]> {
     const query = { _id: { $in: [...deliveryIds] } };
     return this.collection.find<ReadDelivery>(query, { projection: AS_READ });
   }
 
-  /** Returns the first pending delivery of a lane. @throws AppError unavailable */
+  /** Returns the first pending delivery of a lane. */
   findNext(lane: string): Promise<Pick<DeliveryDoc, "_id" | "channel"> | null> {
     const options = { sort: { order: 1 }, projection: { _id: 1, channel: 1 } } as const;
     return this.collection.findOne({ open: true, lane }, options);
@@ -93,7 +93,6 @@ export class Deliveries extends Store<DeliveryDoc> {
    * Acquires a delivery that no worker holds. If the lease of a worker has expired, that counts as a failed attempt. Unlike other
    * leases, it is not acquired again under the same token after a lost response, because the attempt would count twice.
    * @returns null if the delivery has ended, is held, or is to be retried later
-   * @throws AppError unavailable
    */
   acquire(deliveryId: string, token: string, until: Date): Promise<DeliveryDoc | null> {
     const now = this.clock.now();
@@ -235,7 +234,7 @@ export class Deliveries extends Store<DeliveryDoc> {
     throw conflict(`The delivery has already ended: its state is ${state}.`);
   }
 
-  /** Fails all waiting deliveries to a recipient. @returns their number @throws AppError unavailable */
+  /** Fails all waiting deliveries to a recipient. @returns their number */
   async failAllTo({ channel, to }: Pick<DeliveryDoc, "channel" | "to">, reason: string): Promise<number> {
     return this.#failAll({ open: true, state: "pending", channel, to, ...this.#lease.free(this.clock.now()) }, reason);
   }
@@ -243,7 +242,6 @@ export class Deliveries extends Store<DeliveryDoc> {
   /**
    * Fails all deliveries on channels without a worker that have waited since before a time, also those to be retried later.
    * @returns their number for each such channel
-   * @throws AppError unavailable
    */
   async failUnserved(
     served: ReadonlySet<string>,
@@ -271,7 +269,7 @@ export class Deliveries extends Store<DeliveryDoc> {
     return (await this.collection.updateMany(waiting, change)).modifiedCount;
   }
 
-  /** Deletes the deliveries that match a query. @returns their number @throws AppError unavailable */
+  /** Deletes the deliveries that match a query. @returns their number */
   async delete(query: mongo.Filter<DeliveryDoc>): Promise<number> {
     const { deletedCount } = await this.collection.deleteMany(query);
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });

@@ -9,7 +9,7 @@ type Stores = Pick<DeliveryStores, "deliveries">;
 /** Maximum deliveries that are read at a time. */
 const BATCH_SIZE = 100;
 
-/** Finds the delivery of a channel whose message has these buttons. @throws AppError unavailable */
+/** Finds the delivery of a channel whose message has these buttons. */
 export async function findQuestion(
   { deliveries }: Stores,
   { channel, button }: { readonly channel: string; readonly button: string },
@@ -21,7 +21,6 @@ export async function findQuestion(
  * Binds the buttons to the message that a person has pressed, unless they are bound to another one: the message of a delivery
  * whose result is not stored yet, or a second copy of it.
  * @returns whether they are bound to this message
- * @throws AppError unavailable
  */
 export async function bindMessage(
   { deliveries }: Stores,
@@ -46,7 +45,7 @@ export function listQuestions(
   return deliveries.collection.inBatches<QuestionDelivery>(BATCH_SIZE, open, { sort: { "question.gateId": 1 } });
 }
 
-/** Stores what the message of a question shows now, or when an edit is tried again. @throws AppError unavailable */
+/** Stores what the message of a question shows now, or when an edit is tried again. */
 export async function updateQuestion(
   { deliveries }: Stores,
   { _id }: Pick<QuestionDelivery, "_id">,

@@ -7,7 +7,6 @@ const DAY_MS = 86_400_000;
 /**
  * Returns all configured channels, and other channels with pending deliveries or failed ones from the last day.
  * @param initialReplyTarget the target of the main session's replies before it has a last recipient
- * @throws AppError unavailable
  */
 export async function readChannels(
   { deliveries, sessions }: DeliveryStores,

@@ -36,7 +36,7 @@ export function deliveryQuery({ state, channel, kind, rule }: DeliveryFilter): m
   };
 }
 
-/** Returns a page of deliveries, the newest first. @throws AppError unavailable */
+/** Returns a page of deliveries, the newest first. */
 export async function listDeliveries(
   { deliveries }: { readonly deliveries: Deliveries },
   { limit, cursor, ...filter }: DeliveryListQuery,
@@ -91,7 +91,7 @@ function previewOf({ text, title = "", event }: ReadDelivery): string | null {
   return `${line.slice(0, PREVIEW_CHARS).toWellFormed()}…`;
 }
 
-/** Returns the ids of those deliveries that go to a recipient and have not failed. @throws AppError unavailable */
+/** Returns the ids of those deliveries that go to a recipient and have not failed. */
 export async function findSentTo(
   { collection }: Pick<Deliveries, "collection">,
   { channel, to }: ReplyTarget,

@@ -14,7 +14,6 @@ const MAX_READ = 20;
  * another session in the thread, after which a late reply of the former one changes nothing.
  * @param refs the service's names of messages and threads; the first that is known decides
  * @returns null if none is known
- * @throws AppError unavailable
  */
 export async function findThreadSession(
   { deliveries, threadLinks }: ThreadStores,
@@ -35,10 +34,7 @@ export async function findThreadSession(
   return null;
 }
 
-/**
- * Keeps the sessions of replies whose deliveries are about to be deleted, as long as answers continue them.
- * @throws AppError unavailable
- */
+/** Keeps the sessions of replies whose deliveries are about to be deleted, as long as answers continue them. */
 export async function keepThreadLinks(
   { threadLinks }: ThreadStores,
   deliveries: readonly (Omit<ThreadLinkDoc, "refs"> & Pick<DeliveryDoc, "refs">)[],

@@ -17,7 +17,6 @@ type Failure = Pick<JobDoc, "jobId" | "message" | "endedAt">;
  * left out.
  * @param scope confines the jobs
  * @returns the groups with the newest failures, newest first
- * @throws AppError unavailable
  */
 export async function readJobErrors(
   { collection }: Pick<Jobs, "collection">,

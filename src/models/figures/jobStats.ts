@@ -42,7 +42,6 @@ export class JobStats {
   /**
    * Returns the number of jobs in each status, and what happened in the last hour.
    * @param filter the jobs to count; all by default. Counts at most 10,000 if it has more than a scope
-   * @throws AppError unavailable
    */
   read({ scope, ...filter }: JobFilter = {}): Promise<Stats> {
     // The usage of runs is not part of some jobs.

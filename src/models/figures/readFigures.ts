@@ -10,7 +10,6 @@ const SPANS: Record<HistorySpan, number> = { hour: 12, day: 24, week: 28 };
 /**
  * Reads the figures of jobs in the last hour, day or week.
  * @param name confines the periods to the jobs of this name; all jobs by default
- * @throws AppError unavailable
  */
 export async function readJobHistory(
   collection: Documents<JobFiguresDoc>,

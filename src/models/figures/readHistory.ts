@@ -45,7 +45,6 @@ interface Group {
 /**
  * Returns the jobs of a window by name, the name with the newest job first. Children of other jobs count too.
  * @param expectations give the times by which further jobs are due
- * @throws AppError unavailable
  */
 export async function readHistory(
   jobs: Jobs,

@@ -29,7 +29,6 @@ export interface PressOutcome {
  * Answers a gate for a person who has pressed a button, unless it has closed or differs from the message. The same press has the
  * same outcome again after a crash.
  * @param gate the gate as readers see it; null if its job was deleted
- * @throws AppError unavailable
  */
 export async function answerByButton(
   { gates, audit }: Pick<GateStores, "gates"> & { readonly audit: AuditLog },

@@ -23,7 +23,7 @@ export class AnswerLinks {
     this.#keys = keys;
   }
 
-  /** Returns the token of a gate. @throws AppError unavailable */
+  /** Returns the token of a gate. */
   async seal({ _id, job }: SealedGate): Promise<string> {
     const head = Buffer.concat([Buffer.from(_id.replaceAll("-", ""), "hex"), job.id]);
     return Buffer.concat([head, await this.#sealOf(head)]).toString("base64url");
@@ -32,7 +32,6 @@ export class AnswerLinks {
   /**
    * Verifies a token.
    * @returns the gate that it was sealed for; null if it is not one of this database
-   * @throws AppError unavailable
    */
   async open(token: string): Promise<SealedGate | null> {
     const bytes = Buffer.from(token, "base64url");
@@ -65,7 +64,6 @@ export class AnswerLinks {
 /**
  * Returns the address at which a person answers a gate.
  * @param publicUrl the address of the service, with its base path
- * @throws AppError unavailable
  */
 export const answerUrl = async (links: AnswerLinks, publicUrl: string, gate: SealedGate): Promise<string> =>
   `${publicUrl.replace(/\/$/, "")}/answer/${await links.seal(gate)}`;

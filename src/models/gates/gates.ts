@@ -55,12 +55,12 @@ export class Gates {
     this.#audit = audit;
   }
 
-  /** Finds a gate of a job; null if there is none. A gate whose time has passed expires first. @throws AppError unavailable */
+  /** Finds a gate of a job; null if there is none. A gate whose time has passed expires first. */
   find({ _id: job, jobId }: Pick<GateJob, "_id" | "jobId">, key: string): Promise<GateDoc | null> {
     return this.#findCurrent({ jobId, job, key });
   }
 
-  /** Finds a gate by its gateId. @returns null if there is none, or its job was deleted @throws AppError unavailable */
+  /** Finds a gate by its gateId. @returns null if there is none, or its job was deleted */
   async findById(gateId: string): Promise<GateDoc | null> {
     const gate = await this.#findCurrent({ _id: gateId });
     return (gate && (await this.withJobs([gate]))[0]) ?? null;
@@ -71,17 +71,14 @@ export class Gates {
     return gate && this.expireIfDue(gate);
   }
 
-  /**
-   * Returns the gates whose job exists, as readers see them. The others await their deletion after a crash.
-   * @throws AppError unavailable
-   */
+  /** Returns the gates whose job exists, as readers see them. The others await their deletion after a crash. */
   async withJobs(gates: readonly GateDoc[]): Promise<(GateDoc & { readonly jobName: string | null })[]> {
     const ids = { _id: { $in: gates.map(({ job }) => job) } };
     const found = await this.#jobs.collection.find(ids, { projection: { status: 1, name: 1 } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     return gates.flatMap((gate) => {
       const job = byId.get(gate.job.toHexString());
-      return job ? [{ ...seenWith(job, gate), jobName: job.name }] : [];
+      return job ? [{ ...asReadersSee(job, gate), jobName: job.name }] : [];
     });
   }
 
@@ -112,8 +109,8 @@ export class Gates {
     checkOpening(asked, asker);
     checkExpiry(asked);
     if ((job.openGates?.length ?? 0) >= MAX_OPEN_GATES) throw tooManyGates();
-    const place = { _id: randomUUID(), jobId: job.jobId, job: job._id, key };
-    const gate = opened({ ...place, ...asked, openedBy: asker.actor }, this.#clock.now());
+    const identity = { _id: randomUUID(), jobId: job.jobId, job: job._id, key };
+    const gate = opened({ ...identity, ...asked, openedBy: asker.actor }, this.#clock.now());
     try {
       await this.collection.insertOne(gate);
       return gate;
@@ -145,23 +142,22 @@ export class Gates {
   }
 
   /**
-   * Answers an open gate. Of concurrent answers exactly one is recorded.
+   * Answers an open gate. Exactly one of several concurrent answers is recorded.
    * @param gate the gate whose question was answered
    * @returns the answered gate; null if the gate has closed, or its question has changed, since it was read
-   * @throws AppError unavailable
    */
   answer(gate: GateDoc, answer: GateAnswer): Promise<GateDoc | null> {
     const now = this.#clock.now();
-    const isInTime = { $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
-    return this.#close(gate, answered(answer, now), { revision: gate.revision, ...isInTime });
+    const inTime = { $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+    return this.#close(gate, answered(answer, now), { revision: gate.revision, ...inTime });
   }
 
-  /** Withdraws an open gate. @returns null if it has closed since it was read @throws AppError unavailable */
+  /** Withdraws an open gate. @returns null if it has closed since it was read */
   withdraw(gate: GateHead): Promise<GateDoc | null> {
     return this.#close(gate, withdrawn());
   }
 
-  /** Lets a gate expire if its time has passed. @returns the gate as it is then @throws AppError unavailable */
+  /** Lets a gate expire if its time has passed. @returns the gate as it is then */
   async expireIfDue(gate: GateDoc): Promise<GateDoc> {
     const now = this.#clock.now();
     if (gate.status !== "open" || gate.expiresAt === null || gate.expiresAt > now) return gate;
@@ -191,13 +187,13 @@ export class Gates {
     return closed;
   }
 
-  /** Deletes gates of deleted jobs. @throws AppError unavailable */
+  /** Deletes gates of deleted jobs. */
   async delete(gates: readonly Pick<GateDoc, "_id">[]): Promise<void> {
     if (gates.length === 0) return;
     await this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } });
   }
 
-  /** Deletes all gates of deleted jobs. @throws AppError unavailable */
+  /** Deletes all gates of deleted jobs. */
   async deleteOf(jobs: readonly Pick<JobDoc, "_id" | "jobId">[]): Promise<void> {
     if (jobs.length === 0) return;
     const query = { jobId: { $in: jobs.map(({ jobId }) => jobId) }, job: { $in: jobs.map(({ _id }) => _id) } };
@@ -209,5 +205,5 @@ export class Gates {
  * Returns a gate as readers see it. Nobody waits for the answer to an open gate once its job has ended, so that it counts as
  * withdrawn. It is open again when the job is started again. The end of a job costs no further write this way.
  */
-export const seenWith = ({ status }: Pick<JobDoc, "status">, gate: GateDoc): GateDoc =>
+export const asReadersSee = ({ status }: Pick<JobDoc, "status">, gate: GateDoc): GateDoc =>
   gate.status === "open" && status !== "running" ? { ...gate, ...withdrawn() } : gate;

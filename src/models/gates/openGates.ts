@@ -29,7 +29,6 @@ export class OpenGates {
   /**
    * Adds an open gate to its job if the process that opened it died before it did. Once the gate is closed, nothing shows
    * that its events are missing. The gate is read after the job: one that is open then was never removed from the job.
-   * @throws AppError unavailable
    */
   async complete({ _id, job, jobId }: GateHead): Promise<"added" | "no job" | "unchanged"> {
     const projection = { "openGates.gateId": 1 };
@@ -44,7 +43,6 @@ export class OpenGates {
   /**
    * Adds an open gate to those that its job waits for, and notes the event in the same update.
    * @returns false if the job was deleted, or has `MAX_OPEN_GATES` others
-   * @throws AppError unavailable
    */
   async add(gate: GateDoc): Promise<boolean> {
     const { _id: gateId, job, jobId, key } = gate;
@@ -63,10 +61,7 @@ export class OpenGates {
     return isAdded;
   }
 
-  /**
-   * Removes a closed gate from those that its job waits for, and notes the event in the same update.
-   * @throws AppError unavailable
-   */
+  /** Removes a closed gate from those that its job waits for, and notes the event in the same update. */
   async remove(gate: GateDoc): Promise<void> {
     const { _id: gateId, job, jobId } = gate;
     const note = gateNote(gate, this.#jobs.wanted, this.#clock.now());
@@ -74,7 +69,7 @@ export class OpenGates {
     if (note.notes) this.#jobs.noted();
   }
 
-  /** Removes a gate that no longer exists from those that its job waits for. @throws AppError unavailable */
+  /** Removes a gate that no longer exists from those that its job waits for. */
   forget(gateId: string, job: JobHead): Promise<void> {
     return this.#remove(gateId, job, {});
   }

@@ -6,7 +6,7 @@ import { scopeQuery } from "../jobs/search/jobFilter.ts";
 import { type GateDoc, viewGate } from "./gate.ts";
 import { gateNotFound } from "./gateErrors.ts";
 import type { GateStores } from "./gateStores.ts";
-import { type GateJob, seenWith } from "./gates.ts";
+import { asReadersSee, type GateJob } from "./gates.ts";
 
 /** Reads the part of a job that its gates need. @throws AppError job_not_found, unavailable */
 export async function findGateJob({ jobs }: GateStores, jobId: string): Promise<GateJob> {
@@ -25,7 +25,7 @@ export async function findGateWithJob(
   const job = await findGateJob(stores, jobId);
   const gate = await stores.gates.find(job, key);
   if (!gate) throw gateNotFound(jobId, key);
-  return { gate: seenWith(job, gate), job };
+  return { gate: asReadersSee(job, gate), job };
 }
 
 /** Reads a gate as readers see it. @throws AppError job_not_found, gate_not_found, unavailable */
@@ -41,7 +41,7 @@ interface GateListQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Returns a page of the gates of all jobs, the newest first. @throws AppError unavailable */
+/** Returns a page of the gates of all jobs, the newest first. */
 export async function listGates(
   { gates }: GateStores,
   { status, jobId, scope, limit, cursor }: GateListQuery,

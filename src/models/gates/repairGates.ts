@@ -8,7 +8,6 @@ const BATCH_SIZE = 500;
 /**
  * Lets gates expire whose time has passed.
  * @returns the number of gates that were due
- * @throws AppError unavailable
  */
 export async function expireGates({ gates }: GateStores): Promise<number> {
   for (let total = 0; ; ) {
@@ -24,7 +23,6 @@ export async function expireGates({ gates }: GateStores): Promise<number> {
  * not wait for, a closed one that it still waits for, and an open one whose job was deleted. Also withdraws the open gates
  * of jobs that ended a day ago. Gates that have changed since a time are left to the processes that change them.
  * @returns the number of corrections
- * @throws AppError unavailable
  */
 export async function repairGates(stores: GateStores, before?: Date): Promise<number> {
   return (await repairOpenGates(stores, before)) + (await repairWaitingJobs(stores));
@@ -77,7 +75,6 @@ async function repairWaitingJobs({ gates, jobs }: GateStores): Promise<number> {
  * Deletes gates whose job no longer exists. A process that dies while it deletes a job leaves them.
  * @param from the gate at which an earlier scan stopped
  * @yields the number of deleted gates after each batch
- * @throws AppError unavailable
  */
 export async function* deleteUnusedGates({ gates }: GateStores, from = ""): AsyncGenerator<ScanBatch<string>, void> {
   for (let after = from; ; ) {

@@ -9,7 +9,6 @@ const BATCH_SIZE = 500;
  * Confirms one batch of requests from before a time whose runs exist, and deletes those whose runs were never stored.
  * @param before no request from before it can still get runs
  * @returns the number of requests of the batch; 0 if none are left
- * @throws AppError unavailable
  */
 export async function confirmRequests({ hookRequests, runs }: RequestStores, before: Date): Promise<number> {
   const { collection } = hookRequests;
@@ -29,7 +28,6 @@ export async function confirmRequests({ hookRequests, runs }: RequestStores, bef
 /**
  * Deletes the requests of deleted runs, unless other runs of theirs are left.
  * @param runIds the deleted runs
- * @throws AppError unavailable
  */
 export async function deleteRequestsOf(
   { hookRequests, runs }: RequestStores,

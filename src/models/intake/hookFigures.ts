@@ -20,7 +20,7 @@ const NONE: HookHour = { accepted: 0, dropped: 0, failed: 0, filtered: 0, refuse
 
 export const noHours = (): HookHour[] => Array.from({ length: HOURS }, () => ({ ...NONE }));
 
-/** Counts the kept requests of the last 24 hours by the hook in their URL, from an index alone. @throws AppError unavailable */
+/** Counts the kept requests of the last 24 hours by the hook in their URL, from an index alone. */
 export async function readHookFigures(
   stores: Pick<IntakeStores, "hookRequests" | "runs">,
   now: Date,

@@ -23,7 +23,7 @@ export class HookRequests {
     await this.#inserter.add([newHookRequest(request)]);
   }
 
-  /** Stores refused requests, and deletes all but the newest `MAX_REFUSED`. @throws AppError unavailable */
+  /** Stores refused requests, and deletes all but the newest `MAX_REFUSED`. */
   async addRefused(requests: readonly NewHookRequest[]): Promise<void> {
     await insertAll(this.collection, [requests.map(newHookRequest)]);
     const refused = { outcome: "refused" } as const;
@@ -35,7 +35,7 @@ export class HookRequests {
     await this.collection.deleteMany({ ...refused, $or: old });
   }
 
-  /** Reads a request with its body, whether it is confirmed or not; null if it is not kept. @throws AppError unavailable */
+  /** Reads a request with its body, whether it is confirmed or not; null if it is not kept. */
   find(_id: string): Promise<HookRequestDoc | null> {
     return this.collection.findOne({ _id });
   }
@@ -43,7 +43,6 @@ export class HookRequests {
   /**
    * Records how one of a request's runs has ended, with the job that it reported, and what that makes of the request. Safe to repeat, and to call for a request
    * that is no longer kept.
-   * @throws AppError unavailable
    */
   async recordRun(
     _id: string,
@@ -70,7 +69,7 @@ export class HookRequests {
     await this.collection.updateOne({ _id }, changes);
   }
 
-  /** Deletes one batch of requests from before a time. @returns the number of deleted requests @throws AppError unavailable */
+  /** Deletes one batch of requests from before a time. @returns the number of deleted requests */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
     const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
@@ -80,7 +79,6 @@ export class HookRequests {
   /**
    * Deletes the oldest requests, at most one batch, while all requests together are larger than a size.
    * @returns the number of deleted requests
-   * @throws AppError unavailable
    */
   async deleteAbove(maxBytes: number): Promise<number> {
     let excess = (await this.#storedBytes()) - maxBytes;
@@ -95,7 +93,7 @@ export class HookRequests {
     return this.delete(ids);
   }
 
-  /** Returns the size of all requests by the statistics of MongoDB, which cost no scan. @throws AppError unavailable */
+  /** Returns the size of all requests by the statistics of MongoDB, which cost no scan. */
   async #storedBytes(): Promise<number> {
     const stages = [
       { $collStats: { storageStats: {} } },
@@ -107,7 +105,7 @@ export class HookRequests {
     return sum?.bytes ?? 0;
   }
 
-  /** Deletes requests. @returns the number of deleted requests @throws AppError unavailable */
+  /** Deletes requests. @returns the number of deleted requests */
   async delete(ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0;
     const { deletedCount } = await this.collection.deleteMany({ _id: { $in: [...ids] } });

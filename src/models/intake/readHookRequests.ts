@@ -14,7 +14,7 @@ export interface HookRequestQuery extends NewestQuery {
 
 const ROW_FIELDS = { body: 0, head: 0, failedRuns: 0, droppedRuns: 0 } as const;
 
-/** Reads requests by their ids, as far as they are visible, in any order. @throws AppError unavailable */
+/** Reads requests by their ids, as far as they are visible, in any order. */
 export async function readRows(
   stores: Pick<IntakeStores, "hookRequests" | "runs">,
   ids: readonly string[],
@@ -24,7 +24,7 @@ export async function readRows(
   return rows.filter((request) => isVisible(request, existing)).map(viewRow);
 }
 
-/** Returns a page of kept requests, the newest first. @throws AppError unavailable */
+/** Returns a page of kept requests, the newest first. */
 export async function listHookRequests(
   stores: Pick<IntakeStores, "hookRequests" | "runs">,
   { hook, mapping, outcome, status, from, before, limit, cursor }: HookRequestQuery,

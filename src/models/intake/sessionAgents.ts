@@ -10,7 +10,6 @@ interface Deps {
 /**
  * Returns the agent to which a session belongs: that of its first run.
  * @returns null for the agent of `agents.defaults`; undefined if the session has had no run
- * @throws AppError unavailable
  */
 export async function findSessionAgent({ sessions, runs }: Deps, key: string): Promise<string | null | undefined> {
   const session = await sessions.collection.findOne({ _id: key }, { projection: { agentId: 1 } });
@@ -26,7 +25,6 @@ export async function findSessionAgent({ sessions, runs }: Deps, key: string): P
  * Gives a session that has had no run to an agent.
  * @param agentId undefined for the agent of `agents.defaults`
  * @returns the agent to which the session belongs, which may be another one
- * @throws AppError unavailable
  */
 export async function assignSessionAgent(
   stores: Deps,

@@ -40,7 +40,6 @@ export const mappingContext = (mapping: string): string => `mapping ${mapping}`;
  * Makes a hook context the owner of a session, unless the session has another owner. The first context that names a session key
  * owns the session.
  * @returns whether this context owns the session
- * @throws AppError unavailable
  */
 export async function assignSessionOwner({ sessions, runs }: Deps, key: string, context: string): Promise<boolean> {
   for (;;) {
@@ -54,7 +53,6 @@ export async function assignSessionOwner({ sessions, runs }: Deps, key: string, 
 /**
  * Removes the session keys of sessions that other contexts own, so that these sessions do not wait for foreign runs. Such a run
  * gets a session of its own, and fails once its mapping is applied.
- * @throws AppError unavailable
  */
 export async function withoutForeignSessions<T extends { readonly sessionKey: string | undefined }>(
   { sessions }: Pick<IntakeStores, "sessions">,

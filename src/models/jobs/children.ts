@@ -26,17 +26,17 @@ export class Children {
     this.#counts = new Batcher((jobIds) => countChildren(collection, jobIds), EQUAL_WEIGHTS);
   }
 
-  /** Returns the number of a job's children by status. @throws AppError unavailable */
+  /** Returns the number of a job's children by status. */
   async count({ jobId, isParent }: Pick<JobDoc, "jobId" | "isParent">): Promise<StatusCounts> {
     return isParent ? this.#counts.add(jobId) : NO_COUNTS;
   }
 
-  /** Marks a job as a parent. @returns whether the job exists @throws AppError unavailable */
+  /** Marks a job as a parent. @returns whether the job exists */
   async mark(jobId: string): Promise<boolean> {
     return (await this.#collection.updateOne({ jobId }, { $set: { isParent: true } })).matchedCount > 0;
   }
 
-  /** Marks a job if it has children. @returns whether it has @throws AppError unavailable */
+  /** Marks a job if it has children. @returns whether it has */
   async markIfAny(jobId: string): Promise<boolean> {
     const { running, completed, failed } = await this.#counts.add(jobId);
     return running + completed + failed > 0 && this.mark(jobId);

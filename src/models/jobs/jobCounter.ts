@@ -20,7 +20,6 @@ export interface UsualSource {
   /**
    * @param fresh whether the values are read anew, so that all processes return the same
    * @returns null for each name under which too few jobs have completed
-   * @throws AppError unavailable
    */
   read(names: Iterable<string | null>, fresh?: boolean): Promise<ReadonlyMap<string | null, Usual | null>>;
 }

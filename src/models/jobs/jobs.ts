@@ -166,7 +166,7 @@ export class Jobs {
     if (parentJobId !== null) this.#changes.notify({ kind: "job", jobId: parentJobId, moved: false });
   }
 
-  /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs @throws AppError unavailable */
+  /** Notes that jobs are stale: see `noteSilent`. @returns the number of jobs */
   async noteSilent(scan: Pick<SilenceScan, "now" | "resumedAt">, limit: number): Promise<number> {
     const { staleAfterSeconds, wanted } = this.#settings;
     const onlyReturning = !wanted.types.has("job.stale");
@@ -175,7 +175,7 @@ export class Jobs {
     return count;
   }
 
-  /** Notes that jobs are slow: see `noteSlow`. @returns the number of jobs @throws AppError unavailable */
+  /** Notes that jobs are slow: see `noteSlow`. @returns the number of jobs */
   async noteSlow(scan: SlowScan, limit: number): Promise<number> {
     const count = await noteSlow(this.collection, this.usual, scan, limit);
     if (count > 0) this.noted();
@@ -185,7 +185,6 @@ export class Jobs {
   /**
    * Records that a transition has woken a session, once for each.
    * @param internalId of the job that had the transition
-   * @throws AppError unavailable
    */
   async addReturn({ jobId, internalId }: OneJob, added: NonNullable<JobDoc["returns"]>[number]): Promise<void> {
     const query = { _id: new mongo.ObjectId(internalId), jobId, "returns.id": { $ne: added.id } };
@@ -207,7 +206,6 @@ export class Jobs {
    * Changes which gates a job waits for. The stale time starts again once no gate is open.
    * @param set the changed fields as expressions
    * @returns whether the job exists and matches
-   * @throws AppError unavailable
    */
   async updateGates(query: mongo.Filter<JobDoc> & { jobId: string }, set: mongo.Document): Promise<boolean> {
     const now = this.#clock.now();
@@ -225,7 +223,7 @@ export class Jobs {
     this.#changes.notify({ kind: "job", jobId, moved: true });
   }
 
-  /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs @throws AppError unavailable */
+  /** Deletes the given jobs as far as they match a query. @returns the number of deleted jobs */
   async delete(
     jobs: readonly Pick<JobDoc, "_id" | "jobId" | "parentJobId">[],
     query: mongo.Filter<JobDoc>,
@@ -259,7 +257,7 @@ export class Jobs {
     return id;
   }
 
-  /** Returns whether a job has neither been deleted nor created again under its id. @throws AppError unavailable */
+  /** Returns whether a job has neither been deleted nor created again under its id. */
   async exists({ jobId, internalId }: OneJob): Promise<boolean> {
     return (await this.#internalId(jobId))?.toHexString() === internalId;
   }

@@ -1,5 +1,6 @@
-import { mongo } from "mongoose";
+import type { mongo } from "mongoose";
 import type { Documents } from "../db/documents.ts";
+import { partFailure } from "../db/mongoErrors.ts";
 import { appendNotes, newNoteId } from "../notes/note.ts";
 import { returnFields } from "../notes/returnTo.ts";
 import type { JobDoc } from "./job.ts";
@@ -33,7 +34,7 @@ function unannounced({ now, resumedAt, staleAfterSeconds, onlyReturning }: Silen
 /**
  * Notes that jobs are stale, once for each silence. A job whose record MongoDB cannot update is never announced.
  * @returns the number of jobs that were looked at; fewer than `limit` when all stale jobs are noted
- * @throws AppError unavailable; the driver's error if updates of single jobs failed, after all others
+ * @throws the driver's error, or AppError body_too_large, if updates of single jobs failed, after all others
  */
 export async function noteSilent(collection: JobCollection, scan: SilenceScan, limit: number): Promise<number> {
   const projection = { jobId: 1, staleAt: 1 };
@@ -44,7 +45,7 @@ export async function noteSilent(collection: JobCollection, scan: SilenceScan, l
     updateOne: { filter: { _id, jobId, status: "running" as const, staleAt }, update: announce(newNoteId(), scan.now) },
   }));
   await collection.bulkWrite(updates, { ordered: false }).catch(async (error: unknown) => {
-    // The next pass reaches the others.
+    // These jobs are not found again, so that the next pass reaches the others.
     await collection.updateMany({ _id: { $in: failedWrites(found, error) } }, { $set: { staleMinute: ANNOUNCED } });
     throw error;
   });
@@ -53,8 +54,7 @@ export async function noteSilent(collection: JobCollection, scan: SilenceScan, l
 
 /** Returns the ids of the jobs whose own updates failed. @param found the jobs in the order of their updates */
 export function failedWrites(found: readonly Pick<JobDoc, "_id">[], error: unknown): mongo.ObjectId[] {
-  if (!(error instanceof mongo.MongoBulkWriteError)) return [];
-  return [error.writeErrors].flat().flatMap(({ index }) => found[index]?._id ?? []);
+  return [partFailure(error)?.writeErrors ?? []].flat().flatMap(({ index }) => found[index]?._id ?? []);
 }
 
 /** Returns the update that notes a silence, unless it was noted before. */

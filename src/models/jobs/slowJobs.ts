@@ -37,7 +37,7 @@ const PROJECTION = { jobId: 1, name: 1, slowAt: 1, slowRules: 1, ...RUN_TIMES } 
 /**
  * Notes that jobs are slow, once for each job and rule. A job whose record MongoDB cannot update is never announced.
  * @returns the number of jobs that were looked at; fewer than `limit` when none is left
- * @throws AppError unavailable; the driver's error if updates of single jobs failed, after all others
+ * @throws the driver's error, or AppError body_too_large, if updates of single jobs failed, after all others
  */
 export async function noteSlow(
   collection: Documents<JobDoc>,
@@ -56,6 +56,7 @@ export async function noteSlow(
     return { updateOne: { filter, update: announce(job, rules, usuals.get(job.name) ?? null, now) } };
   });
   await collection.bulkWrite(updates, { ordered: false }).catch(async (error: unknown) => {
+    // These jobs are not found again, so that the next pass reaches the others.
     await collection.updateMany({ _id: { $in: failedWrites(found, error) } }, { $unset: { slowAt: 1 } });
     throw error;
   });

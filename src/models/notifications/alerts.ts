@@ -18,7 +18,7 @@ export class Alerts {
     this.collection = collection;
   }
 
-  /** Reads alerts, to decide about many notifications together. @throws AppError unavailable */
+  /** Reads alerts, to decide about many notifications together. */
   async open(keys: readonly string[]): Promise<AlertChanges> {
     const found = keys.length > 0 ? await this.collection.find({ _id: { $in: [...new Set(keys)] } }) : [];
     return new AlertChanges(found);
@@ -28,7 +28,6 @@ export class Alerts {
    * Stores changed alerts, unless another process has changed one since it was read.
    * @returns whether all of them were stored. Those that were stay: the decisions about the same notifications are the same
    *   next time.
-   * @throws AppError unavailable
    */
   async save({ changed }: AlertChanges): Promise<boolean> {
     if (changed.length === 0) return true;
@@ -44,19 +43,19 @@ export class Alerts {
     }
   }
 
-  /** Returns whether a summary is due. @throws AppError unavailable */
+  /** Returns whether a summary is due. */
   hasDue(now: Date): Promise<boolean> {
     return this.collection.exists({ dueAt: { $lte: now } });
   }
 
-  /** Reads the rules whose summary is due, or was not sent because a process ended. @throws AppError unavailable */
+  /** Reads the rules whose summary is due, or was not sent because a process ended. */
   async openDue(now: Date): Promise<AlertChanges> {
     const changes = new AlertChanges(await this.collection.find({ dueAt: { $lte: now } }));
     changes.summarize(now);
     return changes;
   }
 
-  /** Removes a summary whose delivery is stored. @throws AppError unavailable */
+  /** Removes a summary whose delivery is stored. */
   async removeSummary({ _id }: Pick<AlertDoc, "_id">, { id }: Summary): Promise<void> {
     const change = {
       summary: "$$REMOVE",
@@ -69,7 +68,6 @@ export class Alerts {
   /**
    * Counts a failed try to send a summary. After the last permitted one the summary is removed, so that it holds up no later one.
    * @returns whether it was removed
-   * @throws AppError unavailable
    */
   async countFailure(alert: Pick<AlertDoc, "_id">, summary: Summary): Promise<boolean> {
     const tries = (summary.tries ?? 0) + 1;

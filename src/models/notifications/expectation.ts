@@ -94,18 +94,18 @@ export class Expectations extends Store<ExpectationDoc> {
     this.#notes = notes;
   }
 
-  /** Reads all expectations, including those that are no longer configured. @throws AppError unavailable */
+  /** Reads all expectations, including those that are no longer configured. */
   list(): Promise<ExpectationDoc[]> {
     return this.collection.find({});
   }
 
-  /** Removes expectations that are not configured any more, so that one that is added again begins anew. @throws AppError unavailable */
+  /** Removes expectations that are not configured any more, so that one that is added again begins anew. */
   async keepOnly(ids: readonly string[]): Promise<void> {
     const removed = { _id: { $nin: [...ids] }, notes: { $exists: false } };
     await this.collection.deleteMany(removed);
   }
 
-  /** Begins an expectation, or begins it again under another name. @throws AppError unavailable */
+  /** Begins an expectation, or begins it again under another name. */
   async begin(id: string, name: string, lastSeenAt: Date | null = null): Promise<void> {
     const fresh = { name, since: this.clock.now(), lastSeenAt, missedAt: null };
     const isOther = { _id: id, name: { $ne: name } };
@@ -115,13 +115,13 @@ export class Expectations extends Store<ExpectationDoc> {
     await retryUpsert(create);
   }
 
-  /** Stores when the newest job was created. @throws AppError unavailable */
+  /** Stores when the newest job was created. */
   async seen({ _id, name }: ExpectationDoc, at: Date): Promise<void> {
     const change = { $max: { lastSeenAt: at }, $set: { missedAt: null } };
     await this.collection.updateOne({ _id, name }, change);
   }
 
-  /** Notes that a job was missing at a time, once. @throws AppError unavailable */
+  /** Notes that a job was missing at a time, once. */
   async missed({ _id, name, missedAt, lastSeenAt }: ExpectationDoc, due: Date): Promise<void> {
     const id = `missing-${_id}-${due.getTime()}`;
     const note: Note = { id, type: "job.missing", at: this.clock.now(), was: { lastSeenAt } };

@@ -25,7 +25,6 @@ export class LastScan {
    * Stores that a worker is looking for silent jobs now.
    * @param outageMs the shortest pause that counts as an outage
    * @returns the end of the last outage, or null before the first one
-   * @throws AppError unavailable
    */
   async record(now: Date, outageMs: number): Promise<Date | null> {
     const isResumed = { $gt: [{ $subtract: [now, { $ifNull: ["$at", now] }] }, outageMs] };

@@ -80,7 +80,6 @@ export class LiveMessages {
    * Acquires the lease on the message of a running job, and creates it if there is none. A message that is over begins again if
    * the job was changed after its end, because it was started again.
    * @returns "held" under another lease, "over" if the job has ended
-   * @throws AppError unavailable
    */
   async acquire(
     _id: string,
@@ -119,7 +118,7 @@ export class LiveMessages {
     }
   }
 
-  /** Acquires the lease on a message whose job was deleted. @returns as `acquire` @throws AppError unavailable */
+  /** Acquires the lease on a message whose job was deleted. @returns as `acquire` */
   async acquireOpen(
     _id: string,
     { now, ...lease }: StoredLease & { readonly now: Date },
@@ -133,7 +132,7 @@ export class LiveMessages {
     return found ?? ((await this.collection.exists(open)) ? "held" : "over");
   }
 
-  /** Returns the ids of those messages among some that the service has and that can be edited. @throws AppError unavailable */
+  /** Returns the ids of those messages among some that the service has and that can be edited. */
   async findShown(ids: readonly string[]): Promise<ReadonlySet<string>> {
     const shown = { _id: { $in: [...ids] }, id: { $type: "string" as const }, ended: { $exists: false } };
     const found = await this.collection.find(shown, { projection: { _id: 1 } });
@@ -148,7 +147,6 @@ export class LiveMessages {
   /**
    * Ends the messages of jobs that have ended, so that nothing but the deliveries of the ends writes to them. It may run twice.
    * @returns the ids of those that are shown, or may be, and can be edited
-   * @throws AppError unavailable
    */
   async end(ends: readonly LiveEnd[]): Promise<ReadonlySet<string>> {
     if (ends.length === 0) return new Set();
@@ -174,14 +172,14 @@ export class LiveMessages {
     return new Set(begun.map(({ _id }) => _id));
   }
 
-  /** Reads the message that the delivery of an end edits. @throws AppError unavailable */
+  /** Reads the message that the delivery of an end edits. */
   async findEnded(_id: string, by: string, now: Date): Promise<EndedMessage> {
     const found = await this.collection.findOne({ _id, "ended.by": by });
     if (found && isHeld(found.lease, now)) return { kind: "held" };
     return found && found.id !== null ? { kind: "message", id: found.id } : { kind: "none" };
   }
 
-  /** Lists the messages whose jobs have not ended, in batches. @throws AppError unavailable */
+  /** Lists the messages whose jobs have not ended, in batches. */
   listOpen(batchSize: number): AsyncGenerator<Pick<LiveMessageDoc, "_id" | keyof LiveJob>[], void> {
     return this.collection.inBatches(
       batchSize,
@@ -190,7 +188,7 @@ export class LiveMessages {
     );
   }
 
-  /** Removes a message whose job was deleted. @throws AppError unavailable */
+  /** Removes a message whose job was deleted. */
   async remove(_id: string, token: string): Promise<void> {
     await this.collection.deleteOne(this.#lease.heldUnder(_id, token));
   }

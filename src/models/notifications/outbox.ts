@@ -134,7 +134,7 @@ export class Outbox {
     }
   }
 
-  /** Reads the payloads of a job with notes. @returns null if the job was deleted meanwhile @throws AppError unavailable */
+  /** Reads the payloads of a job with notes. @returns null if the job was deleted meanwhile */
   async readPayloads({ job, isDeleted }: Extract<NotedRecord, { kind: "job" }>): Promise<JobPayloads | null> {
     const { jobs, outbox } = this.#collections;
     const { _id, jobId } = job;
@@ -143,14 +143,14 @@ export class Outbox {
     return kept?.job ?? null;
   }
 
-  /** Returns whether notes wait that are older than a time. @throws AppError unavailable */
+  /** Returns whether notes wait that are older than a time. */
   async hasLeft(before: Date): Promise<boolean> {
     const noted = { "notes.at": { $lt: before } };
     for (const name of NOTED) if (await this.#collection(name).exists(noted)) return true;
     return false;
   }
 
-  /** Removes notes that were dispatched. @throws AppError unavailable */
+  /** Removes notes that were dispatched. */
   async remove(notes: readonly DispatchedNote[]): Promise<void> {
     for (const name of NOTED) {
       const bySource = Map.groupBy(
@@ -179,7 +179,6 @@ export class Outbox {
    * Counts a failed try to dispatch a note. After the last permitted one the note is set aside: it stays in the collection for
    * thirty days, and nothing reads it.
    * @returns whether it was set aside
-   * @throws AppError unavailable
    */
   async countFailure(source: NotedSource, note: Note, error: string): Promise<boolean> {
     const tries = (note.tries ?? 0) + 1;
@@ -201,7 +200,7 @@ export class Outbox {
     return this.#collections[name] as unknown as Documents<mongo.Document & { _id: string }>;
   }
 
-  /** Requests a test of a rule. @returns the id of the notification @throws AppError unavailable */
+  /** Requests a test of a rule. @returns the id of the notification */
   async addTest(rule: string): Promise<string> {
     const id = newNoteId();
     const note = { id, type: "test" as const, at: this.#clock.now() };
@@ -210,7 +209,7 @@ export class Outbox {
     return id;
   }
 
-  /** Keeps jobs that are about to be deleted until their notes are dispatched. @throws AppError unavailable */
+  /** Keeps jobs that are about to be deleted until their notes are dispatched. */
   async keep(ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
     const { jobs, outbox } = this.#collections;

@@ -10,10 +10,10 @@ type Rule = Config["notify"][number];
 type Expected = Config["expect"][number];
 
 const DAY_MS = 86_400_000;
-/** Number of deliveries of each rule. All of them are in the list of deliveries. */
-const LATEST = 5;
+/** Number of deliveries shown with each rule. The list of deliveries has all of them. */
+const MAX_LATEST = 5;
 
-/** Returns the rules of the configuration with their latest deliveries. @throws AppError unavailable */
+/** Returns the rules of the configuration with their latest deliveries. */
 export async function readRules(
   { deliveries }: Pick<NotificationStores, "deliveries">,
   rules: readonly Rule[],
@@ -26,7 +26,7 @@ export async function readRules(
       { $group: { _id: "$event.rule", count: { $sum: 1 } } },
     ]);
   const [latest, pending, failed] = await Promise.all([
-    Promise.all(rules.map(({ id }) => deliveries.findLatestOfRule(id, LATEST))),
+    Promise.all(rules.map(({ id }) => deliveries.findLatestOfRule(id, MAX_LATEST))),
     counts({ open: true }),
     counts({ state: "failed", createdAt: { $gte: since } }),
   ]);
@@ -63,7 +63,7 @@ function viewTarget({ webhook, channel, to, wake }: Rule["to"]): NotifyRule["to"
   return { ...none, kind: "channel", channel: channel ?? null, to: to ?? null };
 }
 
-/** Returns the expectations of the configuration and when they were last met. @throws AppError unavailable */
+/** Returns the expectations of the configuration and when they were last met. */
 export async function readExpectations(
   { expectations, jobs }: Pick<NotificationStores, "expectations" | "jobs">,
   expected: readonly Expected[],

@@ -33,7 +33,6 @@ export class Spans extends Store<SpanDoc> {
   /**
    * Adds records, as far as there is room. Those that wait already stay unchanged.
    * @returns the number of spans without room
-   * @throws AppError unavailable
    */
   async add(records: readonly Omit<SpanDoc, "at">[]): Promise<number> {
     if (records.length === 0) return 0;
@@ -46,7 +45,7 @@ export class Spans extends Store<SpanDoc> {
     return countSpans(records.slice(room));
   }
 
-  /** Reads the oldest records up to the size of a request; none if none waits. @throws AppError unavailable */
+  /** Reads the oldest records up to the size of a request; none if none waits. */
   async nextBatch(): Promise<SpanDoc[]> {
     const batch: SpanDoc[] = [];
     let chars = 0;
@@ -60,12 +59,12 @@ export class Spans extends Store<SpanDoc> {
     return batch;
   }
 
-  /** Removes records that were sent. @throws AppError unavailable */
+  /** Removes records that were sent. */
   async remove(records: readonly Pick<SpanDoc, "_id">[]): Promise<void> {
     await this.collection.deleteMany({ _id: { $in: records.map(({ _id }) => _id) } });
   }
 
-  /** Removes the records from before a time. @returns the number of their spans @throws AppError unavailable */
+  /** Removes the records from before a time. @returns the number of their spans */
   async removeBefore(time: Date): Promise<number> {
     const old = { at: { $lt: time } };
     const [found] = await this.collection.aggregate<{ spans: number }>([

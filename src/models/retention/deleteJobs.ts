@@ -27,7 +27,6 @@ export async function deleteJob(stores: Stores, jobId: string): Promise<void> {
  * Deletes every job that matches the filter, with its steps. Jobs that are created during the deletion stay, so that it ends
  * even if clients create jobs all the time.
  * @returns the number of deleted jobs
- * @throws AppError unavailable
  */
 export async function deleteJobs(stores: Stores, filter: JobFilter, now: Date): Promise<number> {
   const newest = { projection: { createdAt: 1 }, sort: { createdAt: -1 }, limit: 1 } as const;

@@ -43,13 +43,13 @@ export const newRunDoc = (
   forgotten: false,
 });
 
-/** Counts the waiting runs of a mapping, up to a limit. @throws AppError unavailable */
+/** Counts the waiting runs of a mapping, up to a limit. */
 export function countWaiting(collection: Documents<RunDoc>, mapping: string, limit: number): Promise<number> {
   const waiting = { open: true, status: { $in: ["queued" as const, "waiting" as const] }, "mapped.mapping": mapping };
   return collection.countDocuments(waiting, { limit, hint: WAITING_OF_MAPPING });
 }
 
-/** Reads how a run was accepted; null if it does not exist. @throws AppError unavailable */
+/** Reads how a run was accepted; null if it does not exist. */
 export async function findAcceptance(
   collection: Documents<RunDoc>,
   runId: string,

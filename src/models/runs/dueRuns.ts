@@ -52,7 +52,7 @@ export function listUnfinalized(collection: Documents<RunDoc>, before: Date): As
   return collection.stream({ finalized: false, endedAt: { $lt: before } }, { projection: { _id: 1 } });
 }
 
-/** Lists the gates for which runs wait. @throws AppError unavailable */
+/** Lists the gates for which runs wait. */
 export async function listAwaitedGates(collection: Documents<RunDoc>): Promise<string[]> {
   const groups = [{ $match: { status: "waiting" } }, { $group: { _id: "$awaits.gateId" } }];
   return (await collection.aggregate<{ _id: string }>(groups)).map(({ _id }) => _id);

@@ -34,7 +34,6 @@ export interface FinalizeSettings extends DeliverySettings {
 /**
  * Finalizes a run that has ended: writes its transcript, its summary for the main session and its delivery, then releases its
  * session. Each record is named after the run and its round, so that a repetition after a crash writes nothing twice.
- * @throws AppError unavailable
  */
 export async function finalizeRun(stores: FinalizeStores, run: RunDoc, settings: FinalizeSettings): Promise<Finalized> {
   const { sessions, runs, hookRequests } = stores;

@@ -26,7 +26,7 @@ export const hookCallSchema = f.schemaOf(HookCallDoc);
 export type NewHookCall = Pick<HookCallDoc, "forEach" | "call" | "maxPromptChars">;
 
 export class HookCalls extends Store<HookCallDoc> {
-  /** Stores a request. One that exists already stays unchanged. @throws AppError unavailable */
+  /** Stores a request. One that exists already stays unchanged. */
   async add(_id: string, call: NewHookCall): Promise<void> {
     const created = { _id, ...call, promptChars: 0, createdAt: this.clock.now() };
     await insertAll(this.collection, [[created]]);
@@ -42,7 +42,6 @@ export class HookCalls extends Store<HookCallDoc> {
   /**
    * Adds the length of a run's prompt to the request's total.
    * @returns false, without a change, if the total would exceed `maxPromptChars`
-   * @throws AppError unavailable
    */
   async reservePromptChars(_id: string, chars: number): Promise<boolean> {
     const room = { _id, $expr: { $lte: [{ $add: ["$promptChars", chars] }, "$maxPromptChars"] } };
@@ -50,7 +49,7 @@ export class HookCalls extends Store<HookCallDoc> {
     return matchedCount === 1;
   }
 
-  /** Deletes a request. @throws AppError unavailable */
+  /** Deletes a request. */
   async delete(_id: string): Promise<void> {
     await this.collection.deleteOne({ _id });
   }
@@ -74,7 +73,7 @@ export async function readHookCall(
   return JSON.stringify({ ...rest, payload: Array.isArray(payload) ? items : { ...payload, [shared.forEach]: items } });
 }
 
-/** Deletes a request unless a run still needs it. @returns whether it was deleted @throws AppError unavailable */
+/** Deletes a request unless a run still needs it. @returns whether it was deleted */
 export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: string): Promise<boolean> {
   if (await runs.collection.exists({ "mapped.item.call": id })) return false;
   await hookCalls.delete(id);
@@ -84,7 +83,6 @@ export async function deleteUnusedCall({ hookCalls, runs }: CallStores, id: stri
 /**
  * Deletes the requests from before a time that no run refers to, because their runs were deleted or the request was rejected.
  * @yields the number of deleted requests, 0 or 1, after each
- * @throws AppError unavailable
  */
 export async function* deleteUnusedCalls(stores: CallStores, before: Date): AsyncGenerator<number, void> {
   const old = stores.hookCalls.collection.stream({ createdAt: { $lt: before } }, { projection: { _id: 1 } });

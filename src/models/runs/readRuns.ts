@@ -48,7 +48,7 @@ export async function readRun({ runReads }: Pick<RunStores, "runReads">, runId: 
   return (await runReads.add(runId)) ?? Promise.reject(runNotFound(runId));
 }
 
-/** Reads runs with their deliveries. @returns null for each run that does not exist @throws AppError unavailable */
+/** Reads runs with their deliveries. @returns null for each run that does not exist */
 export async function readRunViews(
   { runs, deliveries }: Pick<RunStores, "runs" | "deliveries">,
   runIds: readonly string[],
@@ -116,7 +116,7 @@ const viewMessage = ({ _id, sessionKey, role, content, createdAt, returned }: Me
   createdAt: createdAt.toISOString(),
 });
 
-/** Returns a page of runs, the newest first by acceptance. @throws AppError unavailable */
+/** Returns a page of runs, the newest first by acceptance. */
 export async function listRuns(
   stores: RunStores,
   { limit, cursor, ...filter }: RunListQuery,
@@ -132,7 +132,7 @@ export async function listRuns(
   return { runs: rows.map((run) => view(run, deliveries.get(run._id) ?? [])), nextCursor };
 }
 
-/** Reads runs without their replies and deliveries. @throws AppError unavailable */
+/** Reads runs without their replies and deliveries. */
 export async function readRunHeads({ runs }: RunStores, runIds: readonly string[]): Promise<RunHead[]> {
   const options = { projection: { ...ROW, reply: 0 } };
   const found = await runs.collection.find({ _id: { $in: [...runIds] } }, options);
@@ -167,7 +167,7 @@ export function runHead(run: RunDoc): RunHead {
   };
 }
 
-/** Returns the names of runs by their ids, without those that have none or are deleted. @throws AppError unavailable */
+/** Returns the names of runs by their ids, without those that have none or are deleted. */
 export async function readRunNames(
   { runs }: Pick<RunStores, "runs">,
   runIds: readonly string[],

@@ -43,7 +43,7 @@ export interface ReturnSettings {
   readonly now: Date;
 }
 
-/** Returns whether a session has had a turn or waits for its first one, and was not deleted since. @throws AppError unavailable */
+/** Returns whether a session has had a turn or waits for its first one, and was not deleted since. */
 export async function sessionExists(
   { runs, sessions }: Pick<RunStores, "runs" | "sessions">,
   sessionKey: string,
@@ -58,7 +58,6 @@ export async function sessionExists(
  * The id of the run is reserved for the transition before anything is written. A run that has started meanwhile, or is full,
  * never takes another transition, so that the next attempt reserves another run, for every process the same.
  * @returns the run; null if the session no longer exists
- * @throws AppError unavailable
  */
 export async function addReturn(
   stores: ReturnStores,

@@ -6,10 +6,7 @@ import type { Runs } from "./runs.ts";
 
 const STATUSES = RunStatus.enum;
 
-/**
- * Counts the runs that match a filter, by status. Counts at most 10,000: of each status without conditions.
- * @throws AppError unavailable
- */
+/** Counts the runs that match a filter, by status. Counts at most 10,000: of each status without conditions. */
 export async function countRuns(runs: Pick<Runs, "collection">, filter: Omit<RunFilter, "status">): Promise<RunStats> {
   const hasConditions = Object.values(filter).some((condition) => condition !== undefined);
   const counts = hasConditions

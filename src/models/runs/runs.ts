@@ -24,6 +24,11 @@ import {
 } from "./run.ts";
 import { addTried } from "./usage/spending.ts";
 
+/**
+ * The runs. Each method that writes makes one transition of the states in run.ts: `accept` to queued; `acquire` to running;
+ * `release`, `retryLater` and `resume` to queued; `wait` to waiting; `end` and `cancel` to an end; `retry` to queued, in the next
+ * round. A transition under a lease changes nothing once the worker has lost the lease.
+ */
 export class Runs extends Store<RunDoc> {
   readonly #inserter = new BatchInserter(
     this.collection,
@@ -43,10 +48,16 @@ export class Runs extends Store<RunDoc> {
     this.#wanted = wanted;
   }
 
-  /** Notifies readers of live events if a run has changed. @returns `changed` */
-  #notifyIf<T>(runId: string, changed: T): T {
-    if (changed) this.#changes.notify({ kind: "run", id: runId });
-    return changed;
+  /** Notifies readers of live events that a run has changed. */
+  #notify(runId: string): void {
+    this.#changes.notify({ kind: "run", id: runId });
+  }
+
+  /** Updates a run under its lease. @returns false, without a change, if the worker has lost the lease */
+  async #updateHeld({ _id, lease }: AgentRun, set: object, change: object): Promise<boolean> {
+    const isUpdated = await this.#lease.updateHeld(_id, lease.token, set, change);
+    if (isUpdated) this.#notify(_id);
+    return isUpdated;
   }
 
   /** Triggers the dispatch of the event that an update has noted, if it has noted one. */
@@ -62,7 +73,7 @@ export class Runs extends Store<RunDoc> {
   async accept(runs: readonly NewRun[]): Promise<number> {
     const now = this.clock.now();
     const inserted = await this.#inserter.add(runs.map((run) => newRunDoc(run, now)));
-    for (const { _id } of runs) this.#notifyIf(_id, inserted > 0);
+    if (inserted > 0) for (const { _id } of runs) this.#notify(_id);
     return inserted;
   }
 
@@ -73,31 +84,31 @@ export class Runs extends Store<RunDoc> {
     return run;
   }
 
-  /** Reads the fields that identify the sender of a run; null if the run does not exist. @throws AppError unavailable */
+  /** Reads the fields that identify the sender of a run; null if the run does not exist. */
   findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
     const projection = { "mapped.mapping": 1, "mapped.sender": 1 };
     return this.collection.findOne({ _id: runId }, { projection });
   }
 
-  /** Returns those of the given ids that are ids of runs. @throws AppError unavailable */
+  /** Returns those of the given ids that are ids of runs. */
   async findExisting(runIds: readonly string[]): Promise<Set<string>> {
     const query = { _id: { $in: [...runIds] } };
     const found = await this.collection.find(query, { projection: { _id: 1 } });
     return new Set(found.map(({ _id }) => _id));
   }
 
-  /** Returns the run if it has ended and is not finalized, else null. @throws AppError unavailable */
+  /** Returns the run if it has ended and is not finalized, else null. */
   findUnfinalized(runId: string): Promise<RunDoc | null> {
     return this.collection.findOne({ _id: runId, finalized: false });
   }
 
-  /** Returns the next run of a session: the one accepted first among those that have not ended. @throws AppError unavailable */
+  /** Returns the next run of a session: the one accepted first among those that have not ended. */
   findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
     const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
     return this.collection.findOne({ sessionKey, open: true }, options);
   }
 
-  /** Returns whether a run of the session ended after `since` and is not finalized. @throws AppError unavailable */
+  /** Returns whether a run of the session ended after `since` and is not finalized. */
   async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
     const query = { finalized: false, sessionKey, endedAt: { $gt: since } };
     const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
@@ -109,7 +120,6 @@ export class Runs extends Store<RunDoc> {
    * decided that the run's turn has come.
    * @param run the run as it was read
    * @returns the run under its lease; null if it has changed since it was read
-   * @throws AppError unavailable
    */
   async acquire(
     { _id, stage, status, attempts, round, lease: former }: RunDoc,
@@ -129,7 +139,8 @@ export class Runs extends Store<RunDoc> {
     const acquired = await retryOnce(() =>
       this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" }),
     );
-    return this.#notifyIf(_id, acquired) as AgentRun | null;
+    if (acquired) this.#notify(_id);
+    return acquired as AgentRun | null;
   }
 
   /** Returns whether the mapping of a run is not applied yet. */
@@ -145,8 +156,10 @@ export class Runs extends Store<RunDoc> {
   async applyMapping(runId: string, round: number, mapped: MappingOutcome): Promise<boolean> {
     const change = mappingUpdate(mapped, this.clock.now(), this.#wanted);
     const { modifiedCount } = await this.collection.updateOne(unmapped(runId, round), change);
-    if (modifiedCount === 1) this.#triggerNotes(change);
-    return this.#notifyIf(runId, modifiedCount === 1);
+    if (modifiedCount === 0) return false;
+    this.#triggerNotes(change);
+    this.#notify(runId);
+    return true;
   }
 
   /** Renews the lease. @returns false if the worker no longer holds the run: it was cancelled, or another worker acquired it */
@@ -159,49 +172,45 @@ export class Runs extends Store<RunDoc> {
    * @throws AppError unavailable, body_too_large
    */
   async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
-    const { _id, lease } = run;
     const now = this.clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
     // A run that a budget refuses has made no attempt.
     const isTried = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
     const failed = isTried && pushFailedTry(run, outcome.error, report, now);
-    const { $inc, $push } = addTried(report, lease.token, now);
+    const { $inc, $push } = addTried(report, run.lease.token, now);
     const change = { $inc, $push: { ...note.$push, ...failed, ...$push } };
-    const isEnded = await this.#lease.updateHeld(_id, lease.token, { ...$set, ...stderrOf(report) }, change);
-    if (this.#notifyIf(_id, isEnded)) this.#triggerNotes(note);
+    if (await this.#updateHeld(run, { ...$set, ...stderrOf(report) }, change)) this.#triggerNotes(note);
   }
 
   /** Releases a run for another attempt after a time. @returns false if the worker no longer holds it */
   async retryLater(run: AgentRun, notBefore: Date, error: RunError, report: AttemptReport = {}): Promise<boolean> {
-    const waiting = { status: "queued", lease: null, notBefore, error, ...stderrOf(report) };
+    const queued = { status: "queued", lease: null, notBefore, error, ...stderrOf(report) };
     const now = this.clock.now();
     const { $inc, $push } = addTried(report, run.lease.token, now);
     const change = { $inc, $push: { ...pushFailedTry(run, error, report, now), ...$push } };
-    return this.#notifyIf(run._id, await this.#lease.updateHeld(run._id, run.lease.token, waiting, change));
+    return this.#updateHeld(run, queued, change);
   }
 
   /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
-  async release({ _id, lease }: AgentRun, report: AttemptReport = {}): Promise<void> {
-    const waiting = { status: "queued", lease: null };
-    const { $inc, $push } = addTried(report, lease.token, this.clock.now());
-    const change = { $inc: { attempts: -1, ...$inc }, $push };
-    this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, change));
+  async release(run: AgentRun, report: AttemptReport = {}): Promise<void> {
+    const { $inc, $push } = addTried(report, run.lease.token, this.clock.now());
+    await this.#updateHeld(run, { status: "queued", lease: null }, { $inc: { attempts: -1, ...$inc }, $push });
   }
 
   /**
    * Releases a run that waits for the answer to a gate, as if it had never been acquired.
    * @returns false if the worker no longer holds it
    */
-  async wait({ _id, lease }: AgentRun, awaits: NonNullable<RunDoc["awaits"]>): Promise<boolean> {
-    const waiting = { status: "waiting", lease: null, awaits };
-    return this.#notifyIf(_id, await this.#lease.updateHeld(_id, lease.token, waiting, { $inc: { attempts: -1 } }));
+  wait(run: AgentRun, awaits: NonNullable<RunDoc["awaits"]>): Promise<boolean> {
+    return this.#updateHeld(run, { status: "waiting", lease: null, awaits }, { $inc: { attempts: -1 } });
   }
 
-  /** Queues a run whose gate is decided. @returns false if it does not wait for this gate @throws AppError unavailable */
+  /** Queues a run whose gate is decided. @returns false if it does not wait for this gate */
   async resume(runId: string, gateId: string): Promise<boolean> {
-    const waiting = { _id: runId, status: "waiting" as const, "awaits.gateId": gateId };
-    const { modifiedCount } = await this.collection.updateOne(waiting, { $set: { status: "queued" } });
-    return this.#notifyIf(runId, modifiedCount === 1);
+    const isAwaiting = { _id: runId, status: "waiting" as const, "awaits.gateId": gateId };
+    const { modifiedCount } = await this.collection.updateOne(isAwaiting, { $set: { status: "queued" } });
+    if (modifiedCount === 1) this.#notify(runId);
+    return modifiedCount === 1;
   }
 
   /** Makes a run one that is also a job. @throws AppError run_not_found, unavailable */
@@ -210,7 +219,7 @@ export class Runs extends Store<RunDoc> {
     return this.find(runId);
   }
 
-  /** Notes a notification about a run once, if a rule wants it. @throws AppError unavailable */
+  /** Notes a notification about a run once, if a rule wants it. */
   async note(runId: string, note: Note): Promise<void> {
     if (!this.#wanted.types.has(note.type as never)) return;
     await this.collection.updateOne({ _id: runId, "notes.id": { $ne: note.id } }, { $push: { notes: note } });
@@ -231,12 +240,13 @@ export class Runs extends Store<RunDoc> {
       ...(reason !== null && { cancelReason: reason }),
     };
     const change = endUpdate(outcome, this.clock.now(), this.#wanted);
-    const waiting = { _id: runId, status: { $in: ["queued" as const, "waiting" as const] } };
-    const { modifiedCount } = await this.collection.updateOne(waiting, change);
-    const isWaiting = this.#notifyIf(runId, modifiedCount === 1);
-    if (!isWaiting) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
+    const notRunning = { _id: runId, status: { $in: ["queued" as const, "waiting" as const] } };
+    const { modifiedCount } = await this.collection.updateOne(notRunning, change);
+    const wasRunning = modifiedCount === 0;
+    if (wasRunning) await this.#changeIn(runId, { open: true }, change, () => "The run has already ended.");
+    else this.#notify(runId);
     this.#triggerNotes(change);
-    return { wasRunning: !isWaiting };
+    return { wasRunning };
   }
 
   /** Queues a failed run again, as its next round. @throws AppError run_not_found, run_state_conflict, unavailable */
@@ -263,21 +273,22 @@ export class Runs extends Store<RunDoc> {
     const changed = await this.collection.findOneAndUpdate({ ...state, _id: runId }, change, {
       returnDocument: "after",
     });
-    if (this.#notifyIf(runId, changed)) return changed as RunDoc;
-    throw new AppError("run_state_conflict", { detail: explain(await this.find(runId)) });
+    if (!changed) throw new AppError("run_state_conflict", { detail: explain(await this.find(runId)) });
+    this.#notify(runId);
+    return changed;
   }
 
-  /** Marks a run as finalized. @throws AppError unavailable */
+  /** Marks a run as finalized. */
   async markFinalized({ _id, round }: Pick<RunDoc, "_id" | "round">): Promise<void> {
     await this.collection.updateOne({ _id, round, finalized: false }, { $set: { finalized: true } });
   }
 
-  /** Records that the job of a run has been created. @throws AppError unavailable */
+  /** Records that the job of a run has been created. */
   async markTracked(runId: string): Promise<void> {
     await this.collection.updateOne({ _id: runId }, { $set: { tracked: true } });
   }
 
-  /** Deletes the runs that match a query. @returns the number of deleted runs @throws AppError unavailable */
+  /** Deletes the runs that match a query. @returns the number of deleted runs */
   async delete(query: mongo.Filter<RunDoc>): Promise<number> {
     const { deletedCount } = await this.collection.deleteMany(query);
     if (deletedCount > 0) this.#changes.notify({ kind: "many" });

@@ -8,7 +8,6 @@ export type SessionSettings = Pick<AgentRequest, "agentId" | "model" | "thinking
  * Returns the settings of a session's newest run, for a run that continues the session without a request of its own.
  * @param defaults those of a session whose runs are no longer stored
  * @returns them, and whether that run has the session for itself
- * @throws AppError unavailable
  */
 export async function settingsOfSession(
   { runs }: Pick<RunStores, "runs">,

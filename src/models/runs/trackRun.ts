@@ -16,7 +16,6 @@ type TrackedRun = Pick<RunDoc, "_id" | "name" | "sessionKey" | "request" | "trac
 /**
  * Creates the job that shows a run, under the run's id. Does so only once for each run, so that a deleted job is not created
  * again.
- * @throws AppError unavailable
  */
 export async function trackAccepted({ jobs, runs }: Pick<RunStores, "jobs" | "runs">, run: TrackedRun): Promise<void> {
   if (!run.request?.trackAsJob || run.tracked) return;
@@ -34,30 +33,30 @@ export async function trackAccepted({ jobs, runs }: Pick<RunStores, "jobs" | "ru
 /** Returns the seconds without a report after which the job is stale. A turn may take its whole time without a report. */
 const staleAfter = ({ timeoutSeconds }: AgentRequest): number => Math.max(60, Math.ceil(timeoutSeconds) + 60);
 
-/** Shows in the job that the run was retried by hand. @throws AppError unavailable */
+/** Shows in the job that the run was retried by hand. */
 export async function trackRetried(stores: RunStores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run);
   if (!run.request?.trackAsJob || !(await stores.jobs.collection.exists({ jobId: run._id }))) return;
   await stores.jobs.put(run._id, { status: "running", message: "Started again" });
 }
 
-/** Shows in the job that an attempt begins. @throws AppError unavailable */
+/** Shows in the job that an attempt begins. */
 export async function trackStarted(stores: RunStores, run: RunDoc): Promise<void> {
   await trackAccepted(stores, run); // The process that accepted the run may have died before it created the job.
   await track(stores, run, { status: "running", progress: 0, message: `Attempt ${run.attempts}` });
 }
 
-/** Shows in the job which tool the agent uses. @throws AppError unavailable */
+/** Shows in the job which tool the agent uses. */
 export async function trackTool(stores: RunStores, run: RunDoc, tool: string): Promise<void> {
   await track(stores, run, { message: tool });
 }
 
-/** Shows in the job that an attempt failed and another will follow. @throws AppError unavailable */
+/** Shows in the job that an attempt failed and another will follow. */
 export async function trackRetry(stores: RunStores, run: RunDoc, reason: string): Promise<void> {
   await track(stores, run, { status: "failed", message: `${reason} It will be tried again.` });
 }
 
-/** Ends the job with the status of the run. Its output is the reply. @throws AppError unavailable */
+/** Ends the job with the status of the run. Its output is the reply. */
 export async function trackEnded(stores: RunStores, run: RunDoc): Promise<void> {
   if (run.status === "completed") {
     const whole = run.reply ?? "";

@@ -54,7 +54,6 @@ export class MainEvents extends Store<MainEventDoc> {
   /**
    * Queues events. Those that exist already, or were taken lately, stay unchanged.
    * @returns the number of new events
-   * @throws AppError unavailable
    */
   add(events: readonly NewMainEvent[]): Promise<number> {
     const fresh = { createdAt: this.clock.now(), waiting: true, takenAt: null };
@@ -69,7 +68,7 @@ export class MainEvents extends Store<MainEventDoc> {
     );
   }
 
-  /** Reads how an event was accepted; null if it does not exist. @throws AppError unavailable */
+  /** Reads how an event was accepted; null if it does not exist. */
   async findAcceptance(eventId: string): Promise<{ fingerprint: string | undefined; createdAt: Date } | null> {
     const options = { projection: { fingerprint: 1, createdAt: 1 } };
     const found = await this.collection.findOne({ _id: eventId }, options);
@@ -78,7 +77,6 @@ export class MainEvents extends Store<MainEventDoc> {
 
   /**
    * Returns waiting events in order: at most `limit`, and none after the one that exceeds `maxChars`. `more` is set if more wait.
-   * @throws AppError unavailable
    */
   async findWaiting(bounds: { limit: number; maxChars: number }): Promise<{ events: MainEventDoc[]; more: boolean }> {
     const { limit, maxChars: bytes } = bounds;
@@ -91,7 +89,6 @@ export class MainEvents extends Store<MainEventDoc> {
     return { events: rows, more: last !== null };
   }
 
-  /** @throws AppError unavailable */
   countWaiting(): Promise<number> {
     return this.collection.countDocuments({ waiting: true }, { hint: "order_1" });
   }

@@ -68,7 +68,7 @@ export class Messages {
     this.collection = collection;
   }
 
-  /** Adds a turn to the transcript. One that exists already stays unchanged. @throws AppError unavailable */
+  /** Adds a turn to the transcript. One that exists already stays unchanged. */
   async addTurn(turnId: string, { sessionKey, prompt, outside, reply, endedAt, returned }: Turn): Promise<void> {
     // MongoDB replaces an empty timestamp by its time. The second message gets a later one.
     const common = () => ({ sessionKey, createdAt: endedAt, order: new mongo.Timestamp({ t: 0, i: 0 }) });
@@ -79,12 +79,12 @@ export class Messages {
     await insertAll(this.collection, [messages]);
   }
 
-  /** Deletes the transcripts of sessions. @throws AppError unavailable */
+  /** Deletes the transcripts of sessions. */
   async deleteOf(sessionKeys: readonly string[]): Promise<void> {
     await this.collection.deleteMany({ sessionKey: { $in: [...sessionKeys] } });
   }
 
-  /** Deletes one batch of messages from before a time. @returns their number; 0 if none are left @throws AppError unavailable */
+  /** Deletes one batch of messages from before a time. @returns their number; 0 if none are left */
   async deleteBefore(time: Date): Promise<number> {
     const old = { createdAt: { $lt: time } };
     const batch = await this.collection.find(old, { projection: { _id: 1 }, limit: BATCH_SIZE });
@@ -96,7 +96,6 @@ export class Messages {
   /**
    * Returns the latest messages, oldest first: at most `limit`, and only as many as fit into `maxChars`, but at least one.
    * @param cursor the cursor of the page with the messages that follow; it must match MESSAGE_CURSOR_PATTERN
-   * @throws AppError unavailable
    */
   findLatest(
     sessionKey: string,
@@ -118,7 +117,7 @@ export class Messages {
     });
   }
 
-  /** Returns the latest messages, oldest first: as many whole turns as fit. @throws AppError unavailable */
+  /** Returns the latest messages, oldest first: as many whole turns as fit. */
   findRecent(sessionKey: string, bounds: { maxMessages: number; maxChars: number }): Promise<MessageDoc[]> {
     return this.collection.read(async () => {
       const newestFirst: MessageDoc[] = [];

@@ -3,7 +3,7 @@ import { isHeld } from "../db/lease.ts";
 import { readNewest } from "../db/newestFirst.ts";
 import type { SessionStores } from "./sessionStores.ts";
 
-/** Returns a page of sessions, the most recently used first. @throws AppError unavailable */
+/** Returns a page of sessions, the most recently used first. */
 export async function listSessions(
   { sessions }: SessionStores,
   { limit, cursor }: { limit: number; cursor?: string | undefined },

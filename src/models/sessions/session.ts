@@ -57,7 +57,6 @@ export class Sessions extends Store<SessionDoc> {
   /**
    * Acquires the session for one turn, until it is released or the lease expires. Creates the session if it does not exist.
    * @returns false while another turn holds it
-   * @throws AppError unavailable
    */
   acquire({ key, holder, agentId }: SessionTurn, { token, until }: StoredLease): Promise<boolean> {
     const now = this.clock.now();
@@ -68,12 +67,12 @@ export class Sessions extends Store<SessionDoc> {
     });
   }
 
-  /** Renews the lease. @returns false if another turn holds the session @throws AppError unavailable */
+  /** Renews the lease. @returns false if another turn holds the session */
   renew(key: string, lease: StoredLease): Promise<boolean> {
     return this.#lease.renew(key, lease);
   }
 
-  /** Releases the session if it is still held under this token. @throws AppError unavailable */
+  /** Releases the session if it is still held under this token. */
   release(key: string, token: string): Promise<void> {
     return this.#lease.release(key, token);
   }
@@ -83,18 +82,18 @@ export class Sessions extends Store<SessionDoc> {
     await this.collection.updateOne({ _id: key, "active.holder": holder }, { $set: { active: null } });
   }
 
-  /** Deletes the sessions that have no running turn. @throws AppError unavailable */
+  /** Deletes the sessions that have no running turn. */
   async deleteIdle(keys: readonly string[]): Promise<void> {
     await this.collection.deleteMany({ _id: { $in: [...keys] }, active: null });
   }
 
-  /** Deletes the sessions, except the main one, that were last used before a time. @throws AppError unavailable */
+  /** Deletes the sessions, except the main one, that were last used before a time. */
   async deleteUnusedSince(time: Date): Promise<void> {
     const unused = { _id: { $ne: MAIN_SESSION }, active: null, lastUsedAt: { $lt: time } };
     await this.collection.deleteMany(unused);
   }
 
-  /** Counts a turn that rules start. @returns the number of them within the minute @throws AppError unavailable */
+  /** Counts a turn that rules start. @returns the number of them within the minute */
   async countRuleTurn(): Promise<number> {
     const now = this.clock.now();
     const isSame = { $gt: ["$ruleTurns.since", new Date(now.getTime() - RULE_TURNS_MS)] };
@@ -137,10 +136,7 @@ export class Sessions extends Store<SessionDoc> {
     return this.collection.exists({ _id: MAIN_SESSION, $or: [{ "pause.until": later }, { "active.until": later }] });
   }
 
-  /**
-   * Returns where replies of the main session go now: the stored target, or that of the configuration before one is stored.
-   * @throws AppError unavailable
-   */
+  /** Returns where replies of the main session go now: the stored target, or that of the configuration before one is stored. */
   async currentReplyTarget(initial: ReplyTarget | null): Promise<ReplyTarget | null> {
     return (await this.replyTarget()) ?? initial;
   }

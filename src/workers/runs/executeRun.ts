@@ -27,15 +27,17 @@ import { RunProgress } from "./runProgress.ts";
 import { runTurn, type TurnOutcome } from "./turn.ts";
 import { turnMessages } from "./turnMessages.ts";
 
-const MAX_TRIES = 3;
+/** Maximum attempts of a run in one round, with those whose worker died. */
+const MAX_ATTEMPTS = 3;
 /** Maximum `Retry-After` that is obeyed, because the later runs of the session wait too. */
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
 /** The origin of a message whose run has no name, in the notice of its fence. */
 const UNNAMED = "agent hook";
 
+const GO: BudgetVerdict = { kind: "go" };
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
-/** What finalizing a run needs. */
+/** The resources that finalizing a run needs. */
 export interface FinalizeDeps {
   readonly stores: Stores;
   readonly queues: Pick<Queues, "add" | "deliver" | "triggerHeartbeat">;
@@ -69,23 +71,24 @@ export async function executeRun(deps: ExecuteRunDeps, runId: string, context: R
   if (run.attempts === 1) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
-  const isLost = run.attempts > MAX_TRIES;
-  const verdict = isLost ? GO : await retryWhileMongoIsDown(() => deps.budgets.check(run), context);
+  // Acquiring counts the attempt, so the last one ended with its worker.
+  const workerDied = run.attempts > MAX_ATTEMPTS;
+  const verdict = workerDied ? GO : await retryWhileMongoIsDown(() => deps.budgets.check(run), context);
   if (verdict.kind === "wait" && (await retryWhileMongoIsDown(() => wait(deps, run, verdict.awaits), context))) {
     return "waits for an answer";
   }
-  const report: Report = {};
-  const outcome = isLost ? crashed() : await turnWithin(deps, run, { verdict, report }, context);
+  const report: TurnReport = {};
+  const outcome = workerDied ? crashed() : await turnWithin(deps, run, { verdict, report }, context);
   metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
   metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
   const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, report, context), context);
-  if (next === "requeued") await retryWhileMongoIsDown(() => deps.budgets.count(runId), context);
-  if (next === "requeued") return outcome.kind === "failed" ? "waits for another try" : outcome.kind;
+  if (next === "requeued") {
+    await retryWhileMongoIsDown(() => deps.budgets.count(runId), context);
+    return outcome.kind === "failed" ? "waits for another attempt" : outcome.kind;
+  }
   await retryWhileMongoIsDown(() => finalize(deps, runId), context);
   return outcome.kind;
 }
-
-const GO: BudgetVerdict = { kind: "go" };
 
 /** Lets a run wait for the answer to a gate. @returns false if the worker no longer holds it: it was cancelled */
 async function wait(deps: ExecuteRunDeps, run: AgentRun, awaits: NonNullable<AgentRun["awaits"]>): Promise<boolean> {
@@ -101,10 +104,10 @@ async function wait(deps: ExecuteRunDeps, run: AgentRun, awaits: NonNullable<Age
 async function turnWithin(
   deps: ExecuteRunDeps,
   run: AgentRun,
-  { verdict, report }: { readonly verdict: BudgetVerdict; readonly report: Report },
+  { verdict, report }: { readonly verdict: BudgetVerdict; readonly report: TurnReport },
   context: RunContext,
 ): Promise<TurnOutcome> {
-  if (verdict.kind === "wait") return { kind: "lost" };
+  if (verdict.kind === "wait") return { kind: "lost" }; // The run was cancelled before it could wait.
   if (verdict.kind === "refuse") return { kind: "failed", error: verdict.error };
   const began = performance.now();
   const outcome = await turnUnderLease(deps, run, report, context);
@@ -112,23 +115,28 @@ async function turnWithin(
   return outcome;
 }
 
-/** What the runner reports while the turn runs. */
-type Report = { -readonly [K in keyof AttemptReport]: AttemptReport[K] } & {
-  /** What the agent has written, for the end by a budget. */
+/**
+ * The usage, texts and time of a turn. The callbacks of the runner fill it while the turn runs, so that an attempt which ends
+ * early keeps them.
+ */
+type TurnReport = { -readonly [K in keyof AttemptReport]: AttemptReport[K] } & {
+  /** The text that the agent has written, for an end by a budget. */
   text?: string | null;
 };
 
-/** The result of a run whose worker died in the last try. Earlier tries may have failed for other reasons. */
+/** The result of a run whose worker died in the last attempt. Earlier attempts may have failed for other reasons. */
 const crashed = (): TurnOutcome => ({
   kind: "failed",
-  error: new AppError("agent_failed", { detail: `The worker process ended during the last of ${MAX_TRIES} attempts.` }),
+  error: new AppError("agent_failed", {
+    detail: `The worker process ended during the last of ${MAX_ATTEMPTS} attempts.`,
+  }),
 });
 
 /** Runs the turn while the lease is renewed. The turn ends when the lease is lost. */
 function turnUnderLease(
   deps: ExecuteRunDeps,
   run: AgentRun,
-  report: Report,
+  report: TurnReport,
   context: RunContext,
 ): Promise<TurnOutcome> {
   const lease = {
@@ -145,7 +153,7 @@ function turnUnderLease(
 async function turn(
   deps: ExecuteRunDeps,
   run: AgentRun,
-  { report, stop }: { readonly report: Report; readonly stop: (error: AppError) => void },
+  { report, stop }: { readonly report: TurnReport; readonly stop: (error: AppError) => void },
   context: RunContext,
 ): Promise<AgentReply> {
   const { stores, agents, metrics } = deps;
@@ -210,7 +218,7 @@ async function readMessages(
 }
 
 /**
- * Stores how a turn ended: the end of the run, or that it waits for another try.
+ * Stores how a turn ended: the end of the run, or that it waits for another attempt.
  * @returns "requeued" when this worker has enqueued the run again; "ended" also when the run was cancelled or another
  *   worker continues it
  */
@@ -218,7 +226,7 @@ async function storeOutcome(
   deps: ExecuteRunDeps,
   run: AgentRun,
   outcome: TurnOutcome,
-  report: Report,
+  report: TurnReport,
   { clock, timings }: RunContext,
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
@@ -245,7 +253,7 @@ async function storeOutcome(
     case "failed": {
       const { code, message, quote } = outcome.error;
       const error = { code, message: quote === undefined ? message : `${message}\n${quote}` };
-      if (outcome.error.retry && run.attempts < MAX_TRIES) {
+      if (outcome.error.retry && run.attempts < MAX_ATTEMPTS) {
         const retryAfterMs = Math.min((outcome.error.retryAfterSeconds ?? 0) * 1_000, MAX_RETRY_AFTER_MS);
         const delayMs = Math.max(timings.retry.runMs[run.attempts - 1] ?? 0, retryAfterMs);
         const isOurs = await runs.retryLater(run, new Date(clock.now().getTime() + delayMs), error, report);
@@ -262,7 +270,7 @@ async function storeOutcome(
         await runs.end(run, { kind: "failed", error, attempts, reply }, report);
         return "ended";
       }
-      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_TRIES) }, report);
+      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_ATTEMPTS) }, report);
       return "ended";
     }
   }

@@ -5,7 +5,9 @@ import { FairSemaphore } from "../../shared/fairSemaphore.ts";
 const WEIGHT = 3;
 /** Maximum runs of one sender that wait in this process. The others stay in Redis, where other workers may take them. */
 const MAX_WAITING = 2;
+/** Maximum wait for a turn in this process. */
 const MAX_WAIT_MS = 1_000;
+/** Minimum delay of a run that got no turn. */
 const MIN_DELAY_MS = 250;
 /** Minimum interval between delayed runs of one sender, so that thousands of waiting runs cost Redis 200 reads a second. */
 const SPACING_MS = 5;
@@ -35,14 +37,14 @@ export class TurnShares {
    * @throws the signal's reason
    */
   async acquire(sender: string, signal: AbortSignal): Promise<(() => void) | number> {
-    if (this.#turns.queueDepth(sender).depth >= MAX_WAITING) return this.#delay(sender);
+    if (this.#turns.queueDepth(sender).depth >= MAX_WAITING) return this.#nextDelay(sender);
     const timeout = AbortSignal.timeout(MAX_WAIT_MS);
     try {
       return await this.#turns.acquire(sender, AbortSignal.any([signal, timeout]));
     } catch {
       signal.throwIfAborted();
       if (!timeout.aborted) return 0; // this object is closed, so another worker takes the run
-      return this.#delay(sender);
+      return this.#nextDelay(sender);
     }
   }
 
@@ -51,7 +53,7 @@ export class TurnShares {
     this.#turns.close(new AppError("unavailable", { detail: "The worker is stopping." }));
   }
 
-  #delay(sender: string): number {
+  #nextDelay(sender: string): number {
     const now = performance.now();
     const at = Math.max(now + MIN_DELAY_MS, (this.#delayedUntil.get(sender) ?? 0) + SPACING_MS);
     this.#delayedUntil.set(sender, at);

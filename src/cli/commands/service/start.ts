@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { watch } from "node:fs";
+import { watch as watchFiles } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import type { Config } from "../../../config/config.ts";
@@ -22,6 +22,7 @@ import { relayMetrics } from "../../start/relayMetrics.ts";
 import { summary } from "../../start/summary.ts";
 import { type Supervised, supervise } from "../../start/supervised.ts";
 
+/** The directory that `--watch` watches. */
 const SOURCE = join(import.meta.dirname, "..", "..", "..");
 /** Time that a process may need to stop beyond its configured wait for work in flight. */
 const GRACE_MS = 5_000;
@@ -84,8 +85,8 @@ async function startAll(
   const isEcho = config.hooks.enabled && config.agents.defaults.runner === "echo";
   const agents = isEcho ? findAgents(given) : [];
   lifecycle.onClose("instance", async () => lock?.markStopping());
-  const listening = listener.setWanted(config.hooks.gmail !== undefined);
-  const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listening]);
+  const listenerStarted = listener.setWanted(config.hooks.gmail !== undefined);
+  const [{ url = "" }] = await Promise.all([web.start(), worker.start(), listenerStarted]);
   // After a restart the process keeps the free port that it chose first.
   if (config.server.port === 0 && url) childEnv.PORT = new URL(url).port;
   lock?.setUrl(url);
@@ -112,13 +113,14 @@ async function startAll(
   );
   return {
     async reload() {
-      const problem = await reload(given, processes);
+      const problem = await reloadProcesses(given, processes);
       if (problem === undefined) console.log("The changed configuration is in effect.");
       else console.error(`${problem}\nThe previous configuration stays in effect.`);
       lock?.setReloaded(problem);
       return problem;
     },
     ready: { url },
+    // The Gmail listener has as much time as the worker.
     deadlineMs: webStopsMs(config) + 2 * workerStopsMs(config) + REDIS_STOPS_WITHIN_MS + MONGOD_STOPS_WITHIN_MS,
     onError: (name, error) => console.error(`${name} failed to stop: ${error}`),
   };
@@ -162,7 +164,10 @@ function superviseProcesses(
  * Checks the configuration and lets the processes read it. An unusable file is reported only here, and only once.
  * @returns why the previous configuration stays in effect; undefined if the changed one is
  */
-async function reload(given: NodeJS.ProcessEnv, { web, worker, listener }: Processes): Promise<string | undefined> {
+async function reloadProcesses(
+  given: NodeJS.ProcessEnv,
+  { web, worker, listener }: Processes,
+): Promise<string | undefined> {
   let changed: Config;
   try {
     changed = readSettings(given).config;
@@ -170,10 +175,10 @@ async function reload(given: NodeJS.ProcessEnv, { web, worker, listener }: Proce
     if (!(error instanceof ConfigError)) throw error;
     return error.message;
   }
-  const listening = listener
+  const listenerProblem = listener
     .setWanted(changed.hooks.gmail !== undefined)
     .catch((error: Error) => `The Gmail listener did not start: ${error.message}`);
-  const problems = await Promise.all([web.reload(), worker.reload(), listening]);
+  const problems = await Promise.all([web.reload(), worker.reload(), listenerProblem]);
   return problems.find((problem) => problem !== undefined);
 }
 
@@ -182,7 +187,7 @@ async function reload(given: NodeJS.ProcessEnv, { web, worker, listener }: Proce
  * lost among their messages. Other problems of the address are reported by the web process.
  * @throws StartError if the port is taken
  */
-export async function checkPort({ port, host }: { readonly port: number; readonly host: string }): Promise<void> {
+async function checkPort({ port, host }: { readonly port: number; readonly host: string }): Promise<void> {
   const server = createServer();
   try {
     await once(server.listen({ port, host, exclusive: true }), "listening");
@@ -196,15 +201,16 @@ export async function checkPort({ port, host }: { readonly port: number; readonl
   }
 }
 
+/** Time without a further change after which a burst of changes has ended. */
 const DEBOUNCE_MS = 150;
 
 /**
  * Calls `onChange` once for each burst of changes to source files below the directory.
  * @returns a function that stops watching
  */
-export function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
+function watchSource(directory: string, onChange: (file: string) => void): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const watcher = watch(directory, { recursive: true }, (_, file) => {
+  const watcher = watchFiles(directory, { recursive: true }, (_, file) => {
     if (!file || !/\.([jt]s|json)$/.test(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => onChange(file), DEBOUNCE_MS);

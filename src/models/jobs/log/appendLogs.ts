@@ -53,7 +53,6 @@ const PART_COUNT = { $addFields: { partCount: { $size: "$parts" } } };
  * another process has written meanwhile, the state is read again. Every 64 KiB a new chunk begins, and one that lies between the
  * kept beginning and the kept end is deleted.
  * @returns the errors of the logs that could not be written: the lines of the others are stored, and must not be written again
- * @throws AppError unavailable
  */
 export async function appendLogs(
   collections: LogCollections,

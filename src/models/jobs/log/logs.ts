@@ -43,7 +43,7 @@ export class Logs {
     await this.appendTo({ job, jobId, stepKey }, added);
   }
 
-  /** Appends lines to the log of a step that exists. @throws AppError unavailable */
+  /** Appends lines to the log of a step that exists. */
   async appendTo(step: Pick<LogAppend, "job" | "jobId" | "stepKey">, added: LogLines): Promise<void> {
     if (added.lines.length > 0) await this.#appends.add({ ...step, ...added });
   }
@@ -52,7 +52,6 @@ export class Logs {
    * Appends lines to the log of a step before the report on it.
    * @param createsStep whether the report creates the step if it does not exist
    * @returns whether the lines were added: not without the job or the step, of which the report then says more
-   * @throws AppError unavailable
    */
   async appendEarly(jobId: string, stepKey: string, added: LogLines, createsStep: boolean): Promise<boolean> {
     const found = await this.#finds.add({ jobId, stepKey });
@@ -72,7 +71,7 @@ export class Logs {
     return found.job;
   }
 
-  /** Deletes the logs of deleted jobs. @param jobs their internal ids @throws AppError unavailable */
+  /** Deletes the logs of deleted jobs. @param jobs their internal ids */
   async deleteOf(jobs: readonly mongo.ObjectId[]): Promise<void> {
     const { chunks, sizes } = this.collections;
     await Promise.all([chunks.deleteMany({ job: { $in: [...jobs] } }), sizes.deleteMany({ _id: { $in: [...jobs] } })]);
@@ -81,7 +80,6 @@ export class Logs {
   /**
    * Deletes a batch of lines from before a time, in whole chunks.
    * @returns the number of deleted chunks; 0 if none are left
-   * @throws AppError unavailable
    */
   async deleteBefore(time: Date): Promise<number> {
     const { chunks, sizes } = this.collections;

@@ -10,7 +10,7 @@ export interface LogQuery {
   readonly tail?: number | undefined;
 }
 
-/** Reads lines of a step's log. @param job the internal id of the job @throws AppError unavailable */
+/** Reads lines of a step's log. @param job the internal id of the job */
 export async function readLog(
   { collections }: Logs,
   job: mongo.ObjectId,
@@ -33,7 +33,7 @@ export async function readLog(
   };
 }
 
-/** Returns the number of the newest line of a log. @throws AppError unavailable */
+/** Returns the number of the newest line of a log. */
 export async function readLastSeq({ collections }: Logs, job: mongo.ObjectId, stepKey: string): Promise<number> {
   const projection = { linesBefore: 1, lines: 1 } as const;
   const newest = await collections.chunks.findOne({ job, stepKey }, { projection, sort: { n: -1 } });
@@ -85,7 +85,6 @@ export interface JobLogLine {
  * Reads the last lines of a job, of all its steps together.
  * @param job the internal id of the job
  * @returns the lines, oldest first; none for a job without a log
- * @throws AppError unavailable
  */
 export async function readLastLines({ collections }: Logs, job: mongo.ObjectId, count: number): Promise<JobLogLine[]> {
   const chunks = await collections.chunks.aggregate<Pick<LogChunkDoc, "stepKey" | "parts">>([

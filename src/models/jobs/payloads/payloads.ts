@@ -73,7 +73,6 @@ export class Payloads {
   /**
    * Reads the texts of stored payloads.
    * @returns texts by the hexadecimal ids of their payloads, without payloads that a newer write has replaced
-   * @throws AppError unavailable
    */
   async read(
     refs: readonly { readonly jobId: string; readonly ref: PayloadRef }[],
@@ -84,7 +83,7 @@ export class Payloads {
     return new Map(found.map(({ _id, text }) => [_id.toHexString(), text]));
   }
 
-  /** Deletes payloads that no record refers to. @throws AppError unavailable */
+  /** Deletes payloads that no record refers to. */
   async delete(jobIds: readonly string[], ids: readonly mongo.ObjectId[]): Promise<void> {
     if (ids.length === 0) return;
     await this.collection.deleteMany({ jobId: { $in: [...jobIds] }, _id: { $in: [...ids] } });

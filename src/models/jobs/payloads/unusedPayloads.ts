@@ -22,7 +22,6 @@ const YOUNG_MS = 3 * 3_600_000;
  * job is deleted.
  * @param from where an earlier scan stopped
  * @yields the number of deleted payloads after each batch
- * @throws AppError unavailable
  */
 export async function* deleteUnusedPayloads(
   stores: JobStores,

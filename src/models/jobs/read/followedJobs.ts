@@ -6,11 +6,11 @@ export type ChosenJob = Pick<JobDoc, "_id" | "jobId" | "name" | "metadataTerms" 
 
 const CHOSEN = { jobId: 1, name: 1, metadataTerms: 1, status: 1, createdAt: 1, returnTo: 1 } as const;
 
-/** Reads jobs by their ids. Jobs that do not exist are left out. @throws AppError unavailable */
+/** Reads jobs by their ids. Jobs that do not exist are left out. */
 export const findChosenJobs = ({ collection }: Jobs, jobIds: readonly string[]): Promise<ChosenJob[]> =>
   collection.find<ChosenJob>({ jobId: { $in: [...jobIds] } }, { projection: CHOSEN });
 
-/** Yields the running jobs, the newest first, in batches. @throws AppError unavailable */
+/** Yields the running jobs, the newest first, in batches. */
 export const runningJobs = (
   { collection }: Jobs,
   batchSize: number,
@@ -43,7 +43,7 @@ const PROGRESS = {
   "current.message": 1,
 } as const;
 
-/** Reads the progress of a job; null if it was deleted, also if another one has its jobId now. @throws AppError unavailable */
+/** Reads the progress of a job; null if it was deleted, also if another one has its jobId now. */
 export const findProgress = (
   { collection }: Jobs,
   { _id, jobId }: Pick<JobDoc, "_id" | "jobId">,

@@ -69,7 +69,7 @@ export interface JobListQuery {
   readonly fields?: readonly JobField[] | undefined;
 }
 
-/** Returns a page of jobs, the newest first by creation. @throws AppError unavailable */
+/** Returns a page of jobs, the newest first by creation. */
 export async function listJobs(
   stores: JobStores,
   { filter, limit, cursor, fields }: JobListQuery,
@@ -92,7 +92,7 @@ export async function listJobs(
   };
 }
 
-/** Reads jobs, each with its row in lists. Jobs that no longer exist are left out. @throws AppError unavailable */
+/** Reads jobs, each with its row in lists. Jobs that no longer exist are left out. */
 export async function readJobRows(
   stores: JobStores,
   jobIds: readonly string[],

@@ -171,7 +171,6 @@ const STALENESS = { jobId: 1, staleAfterSeconds: 1, openGates: 1, resumedAt: 1 }
  * Reads given steps of several jobs, without their outputs.
  * @param wanted the keys of the steps by jobId
  * @returns the steps by jobId, without those that no longer exist
- * @throws AppError unavailable
  */
 export async function readStepSummaries(
   { jobs }: JobStores,

@@ -15,7 +15,6 @@ const MAX_READS = 5;
  * the two reads.
  * @param read returns undefined if a payload was missing
  * @param detail the detail of the error that is thrown after `maxReads` reads
- * @throws AppError unavailable
  */
 export async function readUntilComplete<T>(
   read: () => Promise<T | undefined>,
@@ -43,7 +42,6 @@ export function unpackPayload(
  * Returns jobs as clients read them, in the order given.
  * @param freshUsual whether usual durations are read anew rather than taken from the cache of this process
  * @returns null for each job that was deleted while it was read
- * @throws AppError unavailable
  */
 export async function viewJobs(
   stores: JobStores,

@@ -178,8 +178,8 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
 }
 
 /**
- * Returns the change of a step by an event with an order. What is known of the beginning of a step counts whenever it arrives. A
- * step that events begin again is not another attempt, because the events may only have arrived in this order.
+ * Returns the change of a step by an event with an order. The beginning of a step, its name and its progress count whenever
+ * the event arrives. A step that events begin again is not another attempt, because the events may only have arrived in this order.
  */
 function receivedStep(report: ReportChange, step: string, order: number, now: Date): mongo.Document {
   const { stepName, status, progress, message, output, links, reportId, at = now } = report;
@@ -208,6 +208,7 @@ function receivedStep(report: ReportChange, step: string, order: number, now: Da
   };
 }
 
+/** Returns the fields of the job that a report changes. */
 function changedJob(
   { message, jobProgress, output, ends, reportId, stepKey, order }: ReportChange,
   now: Date,
@@ -236,6 +237,18 @@ function changedJob(
   };
 }
 
+const IS_RUNNING = { $eq: ["$$this.v.status", "running"] };
+const IS_NEWER = { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] };
+
+/** The expression for the running step with the newest report, or null if no step is running. */
+const LAST_REPORTED = {
+  $reduce: {
+    input: { $objectToArray: "$steps" },
+    initialValue: null,
+    in: { $cond: [{ $and: [IS_RUNNING, IS_NEWER] }, "$$this.v", "$$value"] },
+  },
+};
+
 /** Returns the expression for the copy of the current step, from the step as the first stage leaves it. */
 function newCurrent({ status, stepKey, order }: ReportChange, step: string): string | mongo.Document {
   const isCurrent = { $eq: ["$current.stepKey", { $literal: stepKey }] };
@@ -252,18 +265,6 @@ function failedMessage({ message, ends, order, reportId }: ReportChange, step: s
   if (order === undefined) return { message: stepMessage };
   return { message: { $cond: [{ $eq: ["$endedBy", reportId] }, stepMessage, "$message"] } };
 }
-
-const IS_RUNNING = { $eq: ["$$this.v.status", "running"] };
-const IS_NEWER = { $gt: ["$$this.v.seq", { $ifNull: ["$$value.seq", -1] }] };
-
-/** The expression for the running step with the newest report, or null if no step is running. */
-const LAST_REPORTED = {
-  $reduce: {
-    input: { $objectToArray: "$steps" },
-    initialValue: null,
-    in: { $cond: [{ $and: [IS_RUNNING, IS_NEWER] }, "$$this.v", "$$value"] },
-  },
-};
 
 /** Returns the fields that give a job a status. Every update that may end a job uses them. */
 export const jobStatus = (status: Status, now: Date): mongo.Document => ({

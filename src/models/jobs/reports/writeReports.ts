@@ -1,6 +1,6 @@
-import { mongo } from "mongoose";
+import type { mongo } from "mongoose";
 import { AppError, invalidField } from "../../../shared/errors.ts";
-import { TOO_LARGE } from "../../db/mongoErrors.ts";
+import { partFailure, TOO_LARGE } from "../../db/mongoErrors.ts";
 import type { JobDoc, Status } from "../job.ts";
 import { type Jobs, jobNotFound } from "../jobs.ts";
 import { linksLength } from "../link.ts";
@@ -41,7 +41,7 @@ interface ReportStores {
 }
 
 /** The fields of a job that show what a report did. */
-const OUTCOME = {
+const OUTCOME_FIELDS = {
   jobId: 1,
   parentJobId: 1,
   endedBy: 1,
@@ -60,7 +60,6 @@ type Applied = ReportOutcome | AppError;
  * after the batch.
  * @returns the outcome of each report, or the AppError that rejects it: job_not_found, invalid_body (a new step without
  *   stepName), too_many_steps
- * @throws AppError unavailable
  */
 export async function writeReports(stores: ReportStores, reports: readonly Report[]): Promise<Applied[]> {
   await stores.payloads.write(reports.flatMap(({ payloads }) => payloads));
@@ -70,9 +69,9 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
   const applied = new Map<Report, Applied>();
   for (const [i, { report, members }] of folded.entries()) {
     const result = results[i] ?? (await applyAlone(stores.jobs, report));
-    for (const member of members) {
-      applied.set(member, member === members[0] || result instanceof AppError ? result : { ...result, created: false });
-    }
+    // Only the first member can have created the step.
+    const later = result instanceof AppError ? result : { ...result, created: false };
+    for (const [place, member] of members.entries()) applied.set(member, place === 0 ? result : later);
   }
   await deleteUnused(stores, applied);
   return reports.map((report) => applied.get(report)!);
@@ -86,26 +85,30 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
 async function applyBatch(jobs: Jobs, reports: readonly Report[]): Promise<(Applied | null)[]> {
   const { matchedCount, withoutRoom, found } = await write(jobs, reports);
   const others = reports.filter((report) => !withoutRoom.has(report));
-  const fates = matchedCount === others.length ? undefined : fatesOf(others, found, matchedCount);
+  const effects = matchedCount === others.length ? undefined : effectsOf(others, found, matchedCount);
   return reports.map((report) => {
     if (withoutRoom.has(report)) return tooManySteps();
-    const fate = fates?.get(report) ?? "applied";
-    if (fate === "rejected") return withoutStepName();
+    const effect = effects?.get(report) ?? "applied";
+    if (effect === "rejected") return withoutStepName();
     const job = found.get(report.jobId);
-    return fate === "applied" && job && stepOf(job, report) ? announce(jobs, report, job) : null;
+    return effect === "applied" && job && stepOf(job, report) ? announce(jobs, report, job) : null;
   });
 }
 
 /** `rejected`: the report had no stepName, and its step did not exist yet. */
-type Fate = "applied" | "rejected" | "unknown";
+type Effect = "applied" | "rejected" | "unknown";
 
-/** Returns what became of the reports of a batch in which some updates matched nothing, as far as the jobs show it. */
-function fatesOf(
+/**
+ * Returns the effect of each report of a batch in which some updates matched nothing, as far as the jobs show it. For example
+ * the reports A, B and C are on one step, and B creates it. If the step shows C as its newest report, B and C are applied, and A is
+ * rejected if it had no stepName. If the step shows B, C is unknown and is applied again, alone; reports are idempotent.
+ */
+function effectsOf(
   reports: readonly Report[],
   found: ReadonlyMap<string, JobDoc>,
   matchedCount: number,
-): ReadonlyMap<Report, Fate> {
-  const fates = new Map<Report, Fate>();
+): ReadonlyMap<Report, Effect> {
+  const effects = new Map<Report, Effect>();
   const presumed = new Set<Report>();
   for (const group of Map.groupBy(reports, ({ jobId, stepKey }) => JSON.stringify([jobId, stepKey])).values()) {
     const [first] = group as [Report];
@@ -114,16 +117,16 @@ function fatesOf(
     const creator = group.findIndex(({ stepId }) => stepId === step?.stepId);
     const newest = group.findLastIndex(({ reportId }) => step?.reportId.equals(reportId));
     for (const [i, report] of group.entries()) {
-      if (i > newest) fates.set(report, "unknown");
-      else if (i < creator) fates.set(report, report.stepName === undefined ? "rejected" : "unknown");
-      else fates.set(report, "applied");
+      if (i > newest) effects.set(report, "unknown");
+      else if (i < creator) effects.set(report, report.stepName === undefined ? "rejected" : "unknown");
+      else effects.set(report, "applied");
       if (i < newest && creator === -1) presumed.add(report);
     }
   }
   // Without a creator among the reports the step existed before them, unless another process created it meanwhile.
-  const count = [...fates.values()].filter((fate) => fate === "applied").length;
-  if (count !== matchedCount) for (const report of presumed) fates.set(report, "unknown");
-  return fates;
+  const count = [...effects.values()].filter((effect) => effect === "applied").length;
+  if (count !== matchedCount) for (const report of presumed) effects.set(report, "unknown");
+  return effects;
 }
 
 /** Maximum attempts to apply a report whose job or step another process creates between the update and the read. */
@@ -166,7 +169,7 @@ async function write(jobs: Jobs, reports: readonly Report[]): Promise<Written> {
   const written = await jobs.collection.bulkWrite(updates, { ordered: false }).then(allApplied, ifNoRoom);
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
-  const found = await jobs.collection.find<JobDoc>(query, { projection: { ...OUTCOME, ...steps } });
+  const found = await jobs.collection.find<JobDoc>(query, { projection: { ...OUTCOME_FIELDS, ...steps } });
   return {
     matchedCount: written.matchedCount,
     withoutRoom: new Set(written.failed.map((i) => reports[i]!)),
@@ -215,8 +218,8 @@ const allApplied = ({ matchedCount }: mongo.BulkWriteResult) => ({ matchedCount,
 
 /** Returns the result of a bulk write of which updates failed for want of room in their documents. @throws other errors */
 function ifNoRoom(thrown: unknown): ReturnType<typeof allApplied> {
-  const error = thrown instanceof AppError ? thrown.cause : thrown;
-  if (!(error instanceof mongo.MongoBulkWriteError)) throw thrown;
+  const error = partFailure(thrown);
+  if (!error) throw thrown;
   const errors = [error.writeErrors].flat();
   if (errors.length === 0 || errors.some(({ code }) => code !== NO_ROOM && !TOO_LARGE.has(code))) throw thrown;
   return { matchedCount: error.matchedCount, failed: errors.map(({ index }) => index) };

@@ -7,7 +7,6 @@ import { jobQuery, scopeQuery } from "./jobFilter.ts";
 /**
  * Returns when the newest job whose name begins with a text was created.
  * @returns undefined if none was created after a time
- * @throws AppError unavailable
  */
 export async function findNewest({ collection }: Jobs, name: string, after: Date): Promise<Date | undefined> {
   const query = { $and: [jobQuery({ name }, after), { createdAt: { $gt: after } }] };
@@ -29,7 +28,6 @@ export interface NewestJob {
 /**
  * Returns the newest ended job with exactly a name; null if there is no job of that name.
  * @param scope the jobs to look at
- * @throws AppError unavailable
  */
 export async function newestOfName({ collection }: Jobs, name: string, scope?: JobScope): Promise<NewestJob | null> {
   const query = { ...(scope && scopeQuery(scope)), nameKey: storedNameKey(name) };

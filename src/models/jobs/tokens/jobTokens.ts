@@ -69,7 +69,6 @@ export class JobTokens {
   /**
    * Returns the content of a valid token. Returns null for other texts, for an expired token, and when the job has been
    * deleted since.
-   * @throws AppError unavailable
    */
   async open(token: string): Promise<JobTokenClaims | null> {
     const content = await this.seals.open("job", token);
@@ -91,7 +90,6 @@ export class JobTokens {
   /**
    * Returns what the token of a link shows.
    * @returns `ended` for a token whose time has passed, whose job was deleted, or whose links were revoked; null for other texts
-   * @throws AppError unavailable
    */
   async openShare(token: string): Promise<Shared | "ended" | null> {
     const content = await this.seals.open("share", token);

@@ -32,13 +32,13 @@ export class Seals {
     this.#secrets = secret === undefined ? allTokens(apiToken) : [secret];
   }
 
-  /** Seals a content. @throws AppError unavailable */
+  /** Seals a content. */
   async seal(purpose: Purpose, content: readonly unknown[]): Promise<string> {
     const [secret] = await this.#allSecrets();
     return seal(purpose, content, secret as string);
   }
 
-  /** Returns the content of a text that was sealed for a purpose; null for another text. @throws AppError unavailable */
+  /** Returns the content of a text that was sealed for a purpose; null for another text. */
   async open(purpose: Purpose, text: string): Promise<unknown[] | null> {
     return hasPurpose(text, purpose) ? unseal(purpose, text, await this.#allSecrets()) : null;
   }

@@ -22,7 +22,7 @@ export function addTried({ usage, ms }: Tried, id: string, at: Date) {
   };
 }
 
-/** Removes the attempts of a run that budgets have counted. @throws AppError unavailable */
+/** Removes the attempts of a run that budgets have counted. */
 export async function markCounted(
   collection: Documents<RunDoc>,
   { _id, uncounted = [] }: Pick<RunDoc, "_id" | "uncounted">,

@@ -3,22 +3,21 @@ import type { Documents } from "../../db/documents.ts";
 import type { RunDoc } from "../run.ts";
 import { USAGE_MEMBERS, viewUsage } from "./usage.ts";
 
-/**
- * Returns the sum of the usage of the runs that ended since a time, which an index finds; null if no run has usage.
- * @throws AppError unavailable
- */
+/** Returns the sum of the usage of the runs that ended since a time, which an index finds; null if no run has usage. */
 export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<Usage | null> {
-  // A sum is 0 both if all runs report 0 and if none reports the member, whose greatest value is null only then.
-  const reported = (member: string) => ({ $max: `$usage.${member}` });
+  // $sum returns 0 for a member that no run reports. $max returns null for it, which separates the two cases.
+  const greatestOf = (member: string) => ({ $max: `$usage.${member}` });
   const sums = Object.fromEntries(USAGE_MEMBERS.map((member) => [member, { $sum: `$usage.${member}` }]));
-  const seen = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Seen`, reported(member)]));
+  const greatest = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Max`, greatestOf(member)]));
   const [total] = await runs.aggregate<Record<string, number | null>>([
     { $match: endedSince(since) },
     { $project: { usage: 1 } },
-    { $group: { _id: null, ...sums, ...seen } },
+    { $group: { _id: null, ...sums, ...greatest } },
   ]);
-  const known = USAGE_MEMBERS.filter((member) => (total?.[`${member}Seen`] ?? null) !== null);
-  return known.length > 0 ? viewUsage(Object.fromEntries(known.map((member) => [member, total?.[member]]))) : null;
+  const reported = USAGE_MEMBERS.filter((member) => (total?.[`${member}Max`] ?? null) !== null);
+  return reported.length > 0
+    ? viewUsage(Object.fromEntries(reported.map((member) => [member, total?.[member]])))
+    : null;
 }
 
 /** Returns the query for the finalized runs that ended since a time. */
