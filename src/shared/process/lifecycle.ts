@@ -1,3 +1,5 @@
+import { releaseMemoryWhenIdle } from "./releaseMemory.ts";
+
 /** An error that ends the start of a process. The message names the problem and the remedy, for the person at the terminal. */
 export class StartError extends Error {
   override name = "StartError";
@@ -74,6 +76,8 @@ export async function runProcess(start: (lifecycle: Lifecycle) => Promise<Starte
   try {
     const started = await start(lifecycle);
     ({ deadlineMs, onError } = started);
+    const stopReleasing = releaseMemoryWhenIdle();
+    lifecycle.onClose("memory", async () => stopReleasing());
     reload = async () => {
       if (stoppingSince !== undefined) return;
       const problem = await started.reload?.();
