@@ -15,7 +15,8 @@ import type { HookCalls } from "./hookCall.ts";
 import { readHookCall } from "./hookCall.ts";
 import type { RunDoc } from "./run.ts";
 import { type RunFilter, runQuery } from "./runFilter.ts";
-import { type Runs, runNotFound } from "./runs.ts";
+import { runNotFound } from "./runReader.ts";
+import type { Runs } from "./runs.ts";
 import { viewUsage } from "./usage/usage.ts";
 
 export interface RunListQuery extends RunFilter {

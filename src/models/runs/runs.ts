@@ -6,30 +6,22 @@ import type { Documents } from "../db/documents.ts";
 import { BatchInserter } from "../db/insertAll.ts";
 import { RecordLease, type StoredLease } from "../db/lease.ts";
 import { retryOnce } from "../db/retry.ts";
-import { Store } from "../db/store.ts";
 import type { Note, NoteNotifier } from "../notes/note.ts";
 import type { NoteOptions, WantedNotifications } from "../notes/wantedNotifications.ts";
 import { type NewRun, newRunDoc } from "./acceptance.ts";
 import { Arrivals } from "./arrivals.ts";
 import { endUpdate, mappingUpdate } from "./endUpdate.ts";
 import { pushFailedTry } from "./failedTries.ts";
-import {
-  type AgentRun,
-  type AttemptReport,
-  type MappingOutcome,
-  NOT_FINALIZED,
-  type RunDoc,
-  type RunError,
-  type RunOutcome,
-} from "./run.ts";
+import type { AgentRun, AttemptReport, MappingOutcome, RunDoc, RunError, RunOutcome } from "./run.ts";
+import { RunReader, unmapped } from "./runReader.ts";
 import { addTried } from "./usage/spending.ts";
 
 /**
- * The runs. Each method that writes makes one transition of the states in run.ts: `accept` to queued; `acquire` to running;
+ * The runs and their transitions. Most methods make one transition of the states in run.ts: `accept` to queued; `acquire` to running;
  * `release`, `retryLater` and `resume` to queued; `wait` to waiting; `end` and `cancel` to an end; `retry` to queued, in the next
  * round. A transition under a lease changes nothing once the worker has lost the lease.
  */
-export class Runs extends Store<RunDoc> {
+export class Runs extends RunReader {
   readonly #inserter = new BatchInserter(
     this.collection,
     ({ mapped, request }) =>
@@ -77,44 +69,6 @@ export class Runs extends Store<RunDoc> {
     return inserted;
   }
 
-  /** Reads a run. @throws AppError run_not_found, unavailable */
-  async find(runId: string): Promise<RunDoc> {
-    const run = await this.collection.findOne({ _id: runId });
-    if (!run) throw runNotFound(runId);
-    return run;
-  }
-
-  /** Reads the fields that identify the sender of a run; null if the run does not exist. */
-  findSender(runId: string): Promise<Pick<RunDoc, "_id" | "mapped"> | null> {
-    const projection = { "mapped.mapping": 1, "mapped.sender": 1 };
-    return this.collection.findOne({ _id: runId }, { projection });
-  }
-
-  /** Returns those of the given ids that are ids of runs. */
-  async findExisting(runIds: readonly string[]): Promise<Set<string>> {
-    const query = { _id: { $in: [...runIds] } };
-    const found = await this.collection.find(query, { projection: { _id: 1 } });
-    return new Set(found.map(({ _id }) => _id));
-  }
-
-  /** Returns the run if it has ended and is not finalized, else null. */
-  findUnfinalized(runId: string): Promise<RunDoc | null> {
-    return this.collection.findOne({ _id: runId, finalized: false });
-  }
-
-  /** Returns the next run of a session: the one accepted first among those that have not ended. */
-  findNext(sessionKey: string): Promise<Pick<RunDoc, "_id" | "stage"> | null> {
-    const options = { projection: { stage: 1 }, sort: { order: 1 } } as const;
-    return this.collection.findOne({ sessionKey, open: true }, options);
-  }
-
-  /** Returns whether a run of the session ended after `since` and is not finalized. */
-  async isFinalizing(sessionKey: string, since: Date): Promise<boolean> {
-    const query = { finalized: false, sessionKey, endedAt: { $gt: since } };
-    const options = { projection: { _id: 1 }, hint: NOT_FINALIZED };
-    return (await this.collection.findOne(query, options)) !== null;
-  }
-
   /**
    * Acquires a run that waits for its turn, or whose worker's lease has expired. Compares the whole state that was read, since it
    * decided that the run's turn has come.
@@ -141,11 +95,6 @@ export class Runs extends Store<RunDoc> {
     );
     if (acquired) this.#notify(_id);
     return acquired as AgentRun | null;
-  }
-
-  /** Returns whether the mapping of a run is not applied yet. */
-  isUnmapped(runId: string, round: number): Promise<boolean> {
-    return this.collection.exists(unmapped(runId, round));
   }
 
   /**
@@ -298,8 +247,3 @@ export class Runs extends Store<RunDoc> {
 
 /** Returns the field of standard error of the latest ended attempt; empty if the program wrote nothing. */
 const stderrOf = ({ stderr = "" }: AttemptReport) => ({ stderr });
-
-const unmapped = (runId: string, round: number) => ({ _id: runId, round, open: true, stage: "mapping" as const });
-
-export const runNotFound = (runId: string): AppError =>
-  new AppError("run_not_found", { detail: `There is no run ${JSON.stringify(runId)}.` });

@@ -1,4 +1,3 @@
-import { Session } from "node:inspector/promises";
 import { performance } from "node:perf_hooks";
 
 /** Time between two looks at the process, for which it must have been idle. */
@@ -33,7 +32,9 @@ export function releaseMemoryWhenIdle(intervalMs = INTERVAL_MS): () => void {
   return () => clearInterval(timer);
 }
 
+/** @throws Error if Node was built without its inspector */
 async function collectGarbage(): Promise<void> {
+  const { Session } = await import("node:inspector/promises");
   const session = new Session();
   session.connect();
   await session.post("HeapProfiler.collectGarbage");

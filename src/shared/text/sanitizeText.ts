@@ -56,7 +56,7 @@ export function hiderOf(secret: string): (text: string) => string {
   };
 }
 
-/** What stands in place of a secret. */
+/** The text that stands in place of a secret. */
 export const MASK = "***";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with a control character
 const COLOUR_WITHIN = /\x1b\[[\d;:]*m/g;

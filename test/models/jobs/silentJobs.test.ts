@@ -12,12 +12,12 @@ const bsonSize = (document: mongo.Document) => mongo.BSON.calculateObjectSize(do
 describe("noteSilent", () => {
   const app = useSharedApp();
 
-  /** Faults of a record, by which MongoDB cannot add a note to it. */
-  const faults: Record<string, (job: mongo.Document) => object> = {
-    "has a field of another type": () => ({ notes: "no list" }),
-    "is as large as MongoDB permits": (job) => ({ filler: "x".repeat(MAX_BYTES - bsonSize(job) - FILLER_BYTES) }),
-  };
-  for (const [fault, fieldsOf] of Object.entries(faults)) {
+  const largest = (job: mongo.Document) => ({ filler: "x".repeat(MAX_BYTES - bsonSize(job) - FILLER_BYTES) });
+  // Faults of a record by which MongoDB cannot add a note to it, and the error that the scan throws after the other jobs.
+  for (const [fault, fieldsOf, error] of [
+    ["has a field of another type", () => ({ notes: "no list" }), "MongoBulkWriteError"],
+    ["is as large as MongoDB permits", largest, "AppError"],
+  ] as const) {
     it(`announces the other jobs when the record of one ${fault}`, async () => {
       const wanted = { types: new Set(["job.stale" as const]), callbacks: false, traces: false };
       const { jobs } = openStores(app.database, app.clock, { staleAfterSeconds: 60, wanted });
@@ -30,7 +30,8 @@ describe("noteSilent", () => {
       app.clock.advance(3_600_000);
       const scan = { now: app.clock.now(), resumedAt: null };
 
-      expect(await jobs.noteSilent(scan, 1).catch(() => "failed")).to.equal("failed");
+      const first = await jobs.noteSilent(scan, 1).catch((thrown: Error) => thrown.name);
+      expect(first).to.equal(error);
       expect(await jobs.noteSilent(scan, 1)).to.equal(1);
       expect(await native.findOne({ jobId: "sound" })).to.have.nested.property("notes[0].type", "job.stale");
       expect(await jobs.noteSilent(scan, 1)).to.equal(0);

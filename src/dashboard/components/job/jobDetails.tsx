@@ -87,7 +87,7 @@ function JobFacts({ job, points }: { job: Job; points: readonly ProgressPoint[] 
 
 /** Maximum children that the page lists. */
 const MAX_CHILDREN = 100;
-/** How often they are read again: the events of a job do not announce its children. */
+/** Interval between reads of the children, because the events of a job do not announce them. */
 const RELOAD_EVERY_MS = 5_000;
 
 /** The parent of a job, and its children with their status: a tree of one level. */

@@ -5,7 +5,7 @@ import { service } from "../../data/service.ts";
 import { ActButton } from "../buttons.tsx";
 import { showError, showToast } from "../frame/toasts.tsx";
 
-/** What a link shows only on request. */
+/** The parts of a job that a link shows only on request. */
 const PARTS = ["output", "log"] as const;
 const DAY_SECONDS = 86_400;
 const TIMES = { "a day": 1, "a week": 7, "a month": 30, "a year": 365 } as const;

@@ -26,7 +26,7 @@ interface ListProps<Row> {
   readonly kind: string;
   /** Whether a list without rows may have some with other filters. */
   readonly isFiltered?: boolean;
-  /** What to know of the filters when no row matches. */
+  /** Advice about the filters when no row matches. */
   readonly hint?: string;
   /** The content of an empty list without filters. */
   readonly empty: VNode;
@@ -143,7 +143,7 @@ interface RowNameProps {
   readonly title?: string;
   /** Whether the page shows the row's record now. */
   readonly isCurrent?: boolean;
-  /** What tells rows of the same name apart. */
+  /** The text by which readers tell rows of the same name apart. */
   readonly id: string | null;
   /** The tooltip of the id, if it is not the id. */
   readonly idTitle?: string;
