@@ -19,6 +19,8 @@ interface Subscriber {
   /** What has changed since the last read: `events` alone, or perhaps the `run` too; null if nothing. */
   stale: "events" | "run" | null;
   isReading: boolean;
+  /** Whether the last read failed. The next heartbeat reads again. */
+  hasFailed: boolean;
   /** Whether the run was read before: one that had ended by then gets only its end. */
   hasStarted: boolean;
 }
@@ -65,6 +67,7 @@ export class RunFeed extends Feed<Subscriber> implements ChangeListener {
       position,
       stale: null,
       isReading: false,
+      hasFailed: false,
       hasStarted: false,
     }));
     void this.#update(subscriber, "run");
@@ -105,15 +108,17 @@ export class RunFeed extends Feed<Subscriber> implements ChangeListener {
     if (subscriber.stale !== "run") subscriber.stale = stale;
     if (subscriber.isReading) return;
     subscriber.isReading = true;
-    try {
-      while (subscriber.stale && !subscriber.stream.destroyed) {
-        const changed = subscriber.stale;
-        subscriber.stale = null;
+    while (subscriber.stale && !subscriber.stream.destroyed) {
+      const changed = subscriber.stale;
+      subscriber.stale = null;
+      subscriber.hasFailed = false;
+      try {
         if (changed === "run") await this.#sendWithRun(subscriber);
         else await this.#sendEvents(subscriber);
+      } catch (error) {
+        subscriber.hasFailed = true;
+        this.#deps.log.debug({ err: error }, "the events of a run could not be read; the read is retried");
       }
-    } catch (error) {
-      this.#deps.log.debug({ err: error }, "the events of a run could not be read; the read is retried");
     }
     subscriber.isReading = false;
   }
@@ -144,6 +149,7 @@ export class RunFeed extends Feed<Subscriber> implements ChangeListener {
   protected override sendHeartbeats(): void {
     for (const subscriber of this.subscribers) {
       subscriber.stream.sendHeartbeat(null);
+      if (subscriber.hasFailed) void this.#update(subscriber, "run");
       void this.#endIfExpired(subscriber).catch((error) => {
         this.#deps.log.debug({ err: error }, "the right of a caller could not be read; it is read again");
       });

@@ -95,6 +95,52 @@ describe("RunFeed", () => {
     expect(stream.received.text).to.include('data: {"delta":"ab"}');
   });
 
+  /** The app's Redis with another `xrange`. */
+  const withXrange = (xrange: () => unknown) =>
+    new Proxy(app.redis, {
+      get: (redis, name) => {
+        if (name === "xrange") return xrange;
+        const value = Reflect.get(redis, name);
+        return typeof value === "function" ? value.bind(redis) : value;
+      },
+    });
+
+  it("ends a stream with a run that ends during a read that fails", async () => {
+    const held = Promise.withResolvers<never>();
+    const isRead = Promise.withResolvers<void>();
+    const xrange = () => {
+      isRead.resolve();
+      return held.promise;
+    };
+    startFeed(withXrange(xrange), { pollMs: 1_000_000, heartbeatMs: 1_000_000 });
+    const runId = await accept();
+    const stream = open(runId);
+    await isRead.promise;
+
+    await app.call("POST", `/api/runs/${runId}/cancel`);
+    feed.onChanges(() => [{ kind: "run", id: runId }]);
+    held.reject(new Error("Redis is away"));
+    await stream.closed;
+
+    expect(stream.names()).to.deep.equal(["run.failed"]);
+  });
+
+  it("reads again at the next heartbeat after a read that failed", async () => {
+    const results: (() => Promise<unknown>)[] = [
+      () => Promise.reject(new Error("Redis is away")),
+      async () => [["1-0", ["e", "log", "d", "{}"]]],
+    ];
+    startFeed(
+      withXrange(() => results.shift()?.() ?? Promise.resolve([])),
+      { pollMs: 1_000_000 },
+    );
+    const stream = open(await accept());
+
+    await eventually(() => stream.names().length > 0, "the events");
+
+    expect(stream.names()).to.deep.equal(["log"]);
+  });
+
   it("ends all streams with the service, and opens no more", async () => {
     startFeed(away);
     const stream = open(await accept());
