@@ -11,6 +11,8 @@ interface Ended {
 }
 
 export interface Program {
+  /** Resolves when the program has printed something. */
+  readonly hasPrinted: Promise<unknown>;
   readonly ended: Promise<Ended>;
   kill(): void;
 }
@@ -35,5 +37,6 @@ export function runProgram(
     ]);
     return { code, signal, stdout, stderr };
   };
-  return { ended: end(), kill: () => void child.kill("SIGKILL") };
+  const hasPrinted = once(child.stdout, "data");
+  return { hasPrinted, ended: end(), kill: () => void child.kill("SIGKILL") };
 }
