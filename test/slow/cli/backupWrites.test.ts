@@ -39,9 +39,12 @@ describe("signalbox backup and restore", () => {
 
   it("restores jobs with all their outputs from a backup that was written while they changed", async () => {
     const busy = await Promise.all(Array.from({ length: 5 }, () => createJob(at.app)));
+    const reportOnce = (path: string, i: number) =>
+      report(at.app, path, "work", { output: { i, text: "z".repeat(40_000) } });
+    await Promise.all(busy.map(({ path }) => reportOnce(path, 0))); // The backup must find each step.
     let isDone = false;
     const reporting = busy.map(async ({ path }) => {
-      for (let i = 0; !isDone; i++) await report(at.app, path, "work", { output: { i, text: "z".repeat(40_000) } });
+      for (let i = 1; !isDone; i++) await reportOnce(path, i);
     });
     const made = await at.backup(join(at.folder, "busy.backup"));
     isDone = true;
