@@ -1,5 +1,5 @@
 /**
- * What published packages say about the place of their sources. The place is known only in a workflow, whose
+ * The fields of published packages about the place of their sources. The place is known only in a workflow, whose
  * GITHUB_REPOSITORY is OWNER/NAME.
  */
 

@@ -14,7 +14,7 @@ export default defineConfig({
     target: ["chrome123", "firefox121", "safari17.5"], // The first versions with light-dark().
     assetsInlineLimit: 0, // The policy would have to allow inline icons.
     modulePreload: false,
-    // What the client loads on demand is too small for requests of its own. Markdown is loaded when needed.
+    // The parts that the client loads on demand are too small for requests of their own. Markdown is loaded when needed.
     // The guide shares the dashboard's style sheet and has a script of its own.
     rolldownOptions: {
       input: ["index.html", "guide.html"].map((page) => join(ROOT, page)),

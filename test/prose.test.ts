@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { faultsOf } from "../script/prose/faults.ts";
+import { faultsInComments } from "../script/prose/sentences.ts";
 
 describe("the check of the documents' sentences", () => {
   const faulty: [title: string, sentence: string, fault: RegExp][] = [
@@ -18,5 +19,12 @@ describe("the check of the documents' sentences", () => {
 
   it("accepts questions, and plain sentences", () => {
     expect(["What does this word mean?", "A report never moves a job backwards."].flatMap(faultsOf)).to.deep.equal([]);
+  });
+
+  it("refuses comments that begin with such a word", () => {
+    const source =
+      "/** What it holds. */\nconst a = 1; // What follows counts.\n  // Which one? The first.\n * Of two.\n";
+
+    expect(faultsInComments(source).map(({ line }) => line)).to.deep.equal([1, 4]);
   });
 });

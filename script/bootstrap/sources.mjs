@@ -5,7 +5,7 @@ import { join } from "node:path";
 /** The file of the built dashboard with the digest of its sources. */
 export const STAMP = "sources";
 
-/** What the build depends on; the lock file contains the versions of the build tools. */
+/** The files that the build depends on; the lock file contains the versions of the build tools. */
 const PLACES = [
   "src/dashboard",
   "src/client",

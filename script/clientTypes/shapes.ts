@@ -7,7 +7,7 @@ const MIN_BASE_FIELDS = 4;
 export interface Published {
   readonly name: string;
   readonly schema: TSchema;
-  /** What the type is, in a sentence, for readers of the client. */
+  /** A sentence about the type, for readers of the client. */
   readonly about: string;
   /** Whether lists with `fields` return it with fewer fields. */
   readonly partial?: boolean;

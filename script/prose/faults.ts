@@ -19,6 +19,13 @@ const WORDS: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(utili[sz]e|leverage|seamless(ly)?|powerful|blazing(ly)?)\b/i, "write use, or leave it out"],
 ];
 
+/** Returns the fault of the first word of a sentence, if it has one. */
+export function beginningFault(text: string): string | undefined {
+  const [beginning] = NO_BEGINNING.exec(text) ?? [];
+  if (!beginning || text.includes("?")) return undefined;
+  return `it begins with "${beginning}" and is no question: begin with the subject`;
+}
+
 /**
  * Returns the faults of a sentence by the house style: its length, its first word, its words.
  * @param text the sentence without Markdown, with a placeholder for each piece of code
@@ -27,9 +34,8 @@ export function faultsOf(text: string): string[] {
   const faults: string[] = [];
   const words = text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
   if (words > MAX_WORDS) faults.push(`${words} words are more than ${MAX_WORDS}: split the sentence`);
-  const [beginning] = NO_BEGINNING.exec(text) ?? [];
-  if (beginning && !text.endsWith("?"))
-    faults.push(`it begins with "${beginning}" and is no question: begin with the subject`);
+  const beginning = beginningFault(text);
+  if (beginning) faults.push(beginning);
   for (const [pattern, advice] of WORDS) {
     const [found] = pattern.exec(text) ?? [];
     if (found) faults.push(`"${found}": ${advice}`);

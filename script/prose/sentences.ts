@@ -1,5 +1,5 @@
 import MarkdownIt, { type Token } from "markdown-it";
-import { faultsOf } from "./faults.ts";
+import { beginningFault, faultsOf } from "./faults.ts";
 
 const markdown = new MarkdownIt({ html: true });
 
@@ -25,6 +25,18 @@ export function faultsIn(document: string): { line: number; message: string }[] 
     }
   }
   return found;
+}
+
+/** A line on which a sentence of a comment begins. */
+const COMMENT_LINE = /^\s*(?:\/\*\*|\*|\/\/) (?=[A-Z])/;
+
+/** Returns the comments of a source that begin a line with a word that begins only questions. */
+export function faultsInComments(source: string): { line: number; message: string }[] {
+  return source.split("\n").flatMap((text, i) => {
+    const sentence = text.replace(COMMENT_LINE, "");
+    const fault = sentence === text ? undefined : beginningFault(sentence.replace(/ *\*\/$/, ""));
+    return fault ? [{ line: i + 1, message: `${fault}: ${sentence.slice(0, 100)}` }] : [];
+  });
 }
 
 /** Returns the text of a paragraph as a reader sees it, with a placeholder for each piece of code. */

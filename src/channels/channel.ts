@@ -83,7 +83,7 @@ export interface Pace {
   readonly channelMs: number;
 }
 
-/** What a service that can edit messages offers. */
+/** The operations of a service that can edit messages. */
 interface Editing {
   paceOf(to: string): Pace;
   /** Replaces the text and the buttons of a message. As `send`. @param id the id with which it was sent */
@@ -104,7 +104,7 @@ export interface Channel {
   readonly editing?: Editing;
   /**
    * Answers the press of a button so that only the person who pressed it sees the text.
-   * @returns false if the service is away, so that it should be tried again
+   * @returns false if the service cannot be reached, so that it should be tried again
    */
   answerPress?(press: { readonly reply: string; readonly text: string }, signal: AbortSignal): Promise<boolean>;
   /** Checks the credentials without sending a message. `detail` names the account, or what is wrong. */

@@ -44,7 +44,7 @@ export function connect(
   closed: AbortSignal,
 ): Connection {
   const base = url.trim().replace(/(?<!\/)\/+$/, "");
-  // What can never work is not retried. A user, a query and a token are secrets, which no error may hold.
+  // A request that can never work is not retried. A user, a query and a token are secrets, which no error may hold.
   const canParse = URL.canParse?.(base, globalThis.location as unknown as URL);
   if (canParse === false || !/^((https?:\/)?\/[^?#@\s]*)?\n[ -~]*[\t\r\n]*$/.test(`${base}\n${token}`))
     throw new TypeError(`"${/[?#@]/.test(base) ? "url" : base}" is not http(s)://HOST:PORT, token ASCII.`);

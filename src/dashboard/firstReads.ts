@@ -23,7 +23,7 @@ export const STEP_ROW = [
 /** Rows of the first page of a list, which is soon there on a slow network. */
 export const FIRST_PAGE = 100;
 
-/** What a page reads first over the API, by the names under which the service puts the answers into its document. */
+/** The first reads of a page over the API, by the names under which the service puts the answers into its document. */
 export const FIRST_READS: { readonly [P in Path]?: Readonly<Record<string, string>> } = {
   "/": { jobs: `/api/jobs?limit=${FIRST_PAGE}&fields=${JOB_ROW}` },
   "/jobs/:jobId": {

@@ -84,7 +84,7 @@ function answerWhileTyping(form: HTMLFormElement, field: HTMLInputElement): void
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       place.replaceChildren(...(page.querySelector(".hits")?.childNodes ?? []));
     } catch {
-      // A later text is searched, or the service is away: the form leads to its answer.
+      // A later text is searched, or the service cannot be reached: the form leads to its answer.
     }
   };
   const close = () => {

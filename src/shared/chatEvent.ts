@@ -13,7 +13,7 @@ export interface ButtonPress {
   readonly action: "accept" | "decline";
   /** The name of the message with the button, as in the `refs` of a sent message. */
   readonly ref: string;
-  /** What the service needs to answer the press. */
+  /** The values that the service needs to answer the press. */
   readonly reply: string;
 }
 

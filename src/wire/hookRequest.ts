@@ -196,7 +196,7 @@ const RunPreview = Type.Object(
 );
 export type RunPreview = Static<typeof RunPreview>;
 
-/** What the mappings make of a request. */
+/** The result of the mappings for a request. */
 export const DryRun = Type.Object(
   {
     dryRun: Type.Literal(true, { description: "Always true: nothing was stored or sent." }),

@@ -65,7 +65,7 @@ export interface ServiceDeps {
   readonly connection: RedisConnection;
   /** Opens a connection for reading the stream of changes. */
   openReader(): RedisConnection;
-  /** Where the events of running turns are written. */
+  /** The Redis connection and prefix under which the events of running turns are written. */
   readonly runEvents: RunEventsDeps;
   readonly clock: Clock;
   readonly log: Logger;

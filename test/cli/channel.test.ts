@@ -144,7 +144,7 @@ describe("signalbox channel", () => {
   });
 });
 
-/** Starts a proxy to a port of this machine whose connections can be cut, and refused until they are mended. */
+/** Starts a proxy to a port of this machine whose connections can be cut, and refused until they are restored. */
 async function startCuttingProxy(port: number) {
   const sockets = new Set<Socket>();
   let isCut = false;

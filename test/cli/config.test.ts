@@ -363,7 +363,7 @@ describe("configTemplate", () => {
       "server.publicUrl": "https://jobs.example.com/signalbox",
     };
     const text = configTemplate(set).replace(/^( *)\/\/(?! )/gm, "$1");
-    // Of two keys only one may be set, and no agent is listed.
+    // Only one of two keys may be set, and no agent is listed.
     parseConfig(text.replace(/^ *(mapping: "chat"|agentId: "reviewer"),.*$/gm, ""), {});
     const value = JSON5.parse(text);
 

@@ -13,7 +13,7 @@ export const POST = answers(201, { id: "p".repeat(26), channel_id: TOWN });
 export class ChannelPage {
   server!: ChannelServer;
   app!: TestApp;
-  /** What Mattermost answers. */
+  /** The answers of Mattermost. */
   answer = POST;
   readonly #contexts = new BrowserContexts();
   #worker!: TestWorker;

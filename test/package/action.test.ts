@@ -31,7 +31,7 @@ const action = parse(readFileSync("action/action.yml", "utf8")) as {
   readonly runs: { readonly using: string; readonly steps: readonly Step[] };
 };
 
-/** What GitHub's runner sets for every step. */
+/** The variables that GitHub's runner sets for every step. */
 const GITHUB = {
   GITHUB_SERVER_URL: "https://github.com",
   GITHUB_REPOSITORY: "octo/shop",

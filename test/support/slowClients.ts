@@ -24,7 +24,7 @@ interface Attacker {
 }
 
 interface Attack {
-  /** What the client sends at once, and what it sends every 20 ms from then on. */
+  /** The text that the client sends at once, and the one that it sends every 20 ms from then on. */
   readonly first?: string | Uint8Array;
   readonly drip?: string;
   readonly reads?: boolean;

@@ -51,7 +51,7 @@ export class ProgramEvents {
     this.#mask = mask;
   }
 
-  /** What the messages have used so far, if they say so. */
+  /** The usage of the messages so far, if they report it. */
   get usage(): TurnUsage | undefined {
     return this.#usage;
   }

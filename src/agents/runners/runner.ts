@@ -5,14 +5,14 @@ export interface AgentMessage {
   readonly content: string;
 }
 
-/** What a runner reports while a turn runs, as it comes. */
+/** A part of a turn that a runner reports while the turn runs. */
 export type TurnEvent =
   | { readonly type: "message.delta"; readonly delta: string }
   /** `preview` is the beginning of the tool's input, which may hold secrets. */
   | { readonly type: "tool.started"; readonly tool: string; readonly preview: string }
   /** `ms` is null if the start was not reported. */
   | { readonly type: "tool.completed"; readonly tool: string; readonly ms: number | null; readonly error: boolean }
-  /** What the turn has used so far, as the program reports it while it works. */
+  /** The usage of the turn so far, as the program reports it while it works. */
   | { readonly type: "usage"; readonly usage: TurnUsage }
   /** A line of standard error, with its line end. */
   | { readonly type: "log"; readonly text: string };

@@ -8,7 +8,7 @@ export interface Grant {
   readonly jobs?: JobGroup | undefined;
 }
 
-/** Who somebody is, and what they may do: whatever any of the grants allows. */
+/** The name of a caller, and the rights: whatever any of the grants allows. */
 export interface Identity {
   /**
    * The name in the audit log: of a token, `cookie:NAME`, `job-token:JOB`, `oidc:PERSON`, `header:PERSON` or `anonymous`;

@@ -10,13 +10,13 @@ import type { EndingIdentity, Grant, Identity } from "./caller.ts";
 import { jobTokenIn, verifyCookie } from "./loginCookie.ts";
 import { type TokenSettings, TokenTable } from "./tokenTable.ts";
 
-/** What the token of a job, or of a run, may do to that job. */
+/** The rights that the token of a job, or of a run, has over that job. */
 const OWN_SCOPES: Readonly<Record<JobTokenScope, ReadonlySet<string>>> = {
   read: new Set(["jobs:read"]),
   report: new Set(["jobs:read", "jobs:report"]),
   run: new Set(["jobs:read", "jobs:report"]),
 };
-/** What the token of a run may do to the jobs that the run starts. */
+/** The rights that the token of a run has over the jobs that the run starts. */
 const CHILD_SCOPES: ReadonlySet<string> = new Set(["jobs:read", "jobs:report", "jobs:create"]);
 
 export interface IdentitySettings extends TokenSettings {

@@ -6,7 +6,7 @@ import { AppError } from "../../shared/errors.ts";
 export interface ChatRoute {
   /** The name of the channel, and of the address below the path of the hooks. */
   readonly channel: string;
-  /** What an operator checks if the proof of the service is refused. */
+  /** The setting that an operator checks if the proof of the service is refused. */
   readonly advice: string;
   /** Verifies that the service has sent a request. @throws SenderRefusedError */
   verify(headers: IncomingHttpHeaders, text: string, now: Date): void;

@@ -36,7 +36,7 @@ export class Docs {
     return this.#titles.has(path);
   }
 
-  /** Returns a page, which is rendered anew each time. @param path its path in docs/, such as `how-to/deploy.md` */
+  /** Returns a page, which is rendered for each request. @param path its path in docs/, such as `how-to/deploy.md` */
   read(path: string): (Page & { readonly title: string }) | undefined {
     const title = this.#titles.get(path);
     return title === undefined

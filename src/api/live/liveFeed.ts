@@ -192,7 +192,7 @@ export class LiveFeed extends Feed<Subscriber> implements ChangeListener {
     for (const { stream, access } of this.subscribers) if (hasExpired(access, now)) stream.end();
     for (const { stream, subscription } of this.subscribers) {
       const own = subscribedJob(subscription);
-      // the change that removed the job may not have been named: it was one of many, or Redis was away
+      // the change that removed the job may not have been named: it was one of many, or Redis was unavailable
       if (own && !(await this.stores.jobs.exists(own))) stream.end();
     }
     const cookies = [...this.subscribers].flatMap(({ access }) => access.cookie ?? []);

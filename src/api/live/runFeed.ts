@@ -16,7 +16,7 @@ interface Subscriber {
   readonly access: EndingAccess;
   /** The id of the last event that was sent. */
   position: string;
-  /** What has changed since the last read: `events` alone, or perhaps the `run` too; null if nothing. */
+  /** The change since the last read: `events` alone, or perhaps the `run` too; null if there is none. */
   stale: "events" | "run" | null;
   isReading: boolean;
   /** Whether the last read failed. The next heartbeat reads again. */

@@ -19,7 +19,7 @@ const AWAY: readonly unknown[] = [
   "OAUTH_RESPONSE_IS_NOT_JSON",
   "OAUTH_PARSE_ERROR",
 ];
-/** Errors of the protocol by which the provider says that it is away. */
+/** Errors of the protocol by which the provider reports that it is unavailable. */
 const AWAY_ERRORS: readonly unknown[] = ["server_error", "temporarily_unavailable"];
 
 interface Thrown {

@@ -72,7 +72,7 @@ export class Sessions {
   }
 }
 
-/** What a session holds: digests of the issuer and of the groups among it. */
+/** The content of a session, with digests of the issuer and of the groups. */
 type Content = [
   issuer: string,
   subject: string,

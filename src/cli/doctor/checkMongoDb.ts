@@ -24,7 +24,7 @@ export async function checkMongoDb(config: Config): Promise<Finding[]> {
   try {
     return [...space, ...(await examine(uri ?? embeddedUri(dataDir), uri !== undefined))];
   } catch (error) {
-    // A full disk is why the embedded MongoDB is away.
+    // A full disk has ended the embedded MongoDB.
     if (error instanceof StartError && full !== null) return space;
     throw error;
   }

@@ -10,7 +10,7 @@ const LISTENS = /^(HPE_|UND_ERR_SOCKET$|ECONNRESET$|EPIPE$|TimeoutError$)/;
 /** Checks the service, if it runs, and that `server.publicUrl` leads to it. */
 export async function checkService(env: NodeJS.ProcessEnv, config: Config): Promise<Finding[]> {
   const [own, shared] = await Promise.all([checkOwn(serviceUrl(env, config)), checkPublicUrl(config)]);
-  // Where the processes run on other machines, only the public address leads to them.
+  // Only the public address leads to processes on other machines.
   const isElsewhere = own.isAway && !env.SIGNALBOX_URL && shared.some(({ kind }) => kind === "ok");
   return isElsewhere ? shared : [own.finding, ...shared];
 }

@@ -6,7 +6,7 @@ import { cut, outputWidth } from "./columns.ts";
 const MAX_CHARS = 8_000;
 const MAX_LINES = 6;
 
-/** What the agent of a run has written and does: the last lines of its text, and its newest tool. */
+/** The progress of the agent of a run: the last lines of its text, and its newest tool. */
 export class RunText {
   #text = "";
   #tool: string | null = null;

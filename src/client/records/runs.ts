@@ -3,7 +3,7 @@ import type { ReturnOf } from "./jobs.ts";
 
 /** Generated from src/wire by `npm run docs`. Times are ISO 8601 in UTC with milliseconds. */
 
-/** What agent runs used. */
+/** The usage of agent runs. */
 export interface Usage {
   /** All tokens of the prompts, cached ones included. Null if it was not reported. */
   inputTokens: number | null;
@@ -145,7 +145,7 @@ export interface Run extends RunSummary {
   waitsFor?: WaitsFor;
 }
 
-/** What a run received, and the call of a mapped hook that caused it. */
+/** The input of a run, and the call of a mapped hook that caused it. */
 export interface RunRequest {
   /** Null until the mapping has been applied, and for an event of the main session. */
   request: {

@@ -20,7 +20,7 @@ const When = Type.Unsafe<Readonly<Record<string, WhenValue>>>({
     "Conditions by path, which a request must meet before it becomes a run. A path is written as in a template; its value must equal the value, or one of the list. `{ exists: true }` requires any value, `{ exists: false }` none. With `forEach`, a path such as `item.event` leaves out the items that do not meet it.",
 });
 
-/** Which requests a mapping handles. */
+/** The requests that a mapping handles. */
 export const MatchSchema = Type.Object(
   {
     path: Type.Optional(

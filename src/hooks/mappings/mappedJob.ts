@@ -63,7 +63,7 @@ export interface MappedReport {
   readonly output: Readonly<Record<string, unknown>> | null;
 }
 
-/** What a transform sets of a report. */
+/** The fields of a report that a transform sets. */
 export const ReportOverrides = Type.Object(
   {
     kind: Type.Optional(Type.Literal("job")),

@@ -15,7 +15,7 @@ export interface Considered {
   readonly mapping: Mapping;
   /** The path of the condition that the request does not meet, or `match.source`; null for the mapping that takes it. */
   readonly unmet: string | null;
-  /** That condition with the value of the request, for people; null for the mapping that takes it. */
+  /** The condition with the value of the request, for people; null for the mapping that takes it. */
   readonly reason: string | null;
 }
 

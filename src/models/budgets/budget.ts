@@ -8,7 +8,7 @@ const LIFETIME_SECONDS = 62 * 86_400;
 /** Counted tries that a sum remembers, so that a try that is counted again after a crash counts once. */
 const MAX_RECENT = 1_000;
 
-/** What the runs of one mapping have spent of a budget in one period. */
+/** The spending of the runs of one mapping in one period of a budget. */
 const BudgetSpentDoc = f.object({
   /** Budget, period and mapping. */
   _id: f.string,
@@ -31,7 +31,7 @@ export const budgetSpentSchema = f
   .index({ changedAt: 1 }, { expireAfterSeconds: LIFETIME_SECONDS });
 
 /**
- * What has become of a budget in one period, or in one run:
+ * The state of a budget in one period, or in one run:
  *
  *   within its limit --> asking     a run has opened a gate (`gateId`)
  *   asking --> within its limit     it was accepted: `raises` + 1
@@ -52,7 +52,7 @@ export type BudgetDoc = f.Stored<typeof BudgetDoc>;
 
 export const budgetSchema = f.schemaOf(BudgetDoc).index({ changedAt: 1 }, { expireAfterSeconds: LIFETIME_SECONDS });
 
-/** What was spent. */
+/** The spending so far. */
 export type Spent = Pick<BudgetSpentDoc, "usd" | "tokens" | "minutes">;
 
 /** One try, as it is added to a sum. */

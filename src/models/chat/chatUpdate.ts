@@ -5,7 +5,7 @@ import * as f from "../db/fields.ts";
 const KEEP_SECONDS = 7 * 86_400;
 
 /**
- * An act of a person in a chat, as a service has sent it. It is stored before the service is told that it arrived, and handled
+ * An act of a person in a chat, as a service has sent it. It is stored before the service gets its answer, and handled
  * after that.
  */
 export const ChatUpdateDoc = f.object({

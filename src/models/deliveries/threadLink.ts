@@ -3,7 +3,7 @@ import * as f from "../db/fields.ts";
 /** How long an answer to a reply continues its session, after the delivery of the reply was created: 30 days. */
 export const KEEP_SECONDS = 30 * 86_400;
 
-/** What stays of a deleted delivery, so that an answer to its reply continues the session. */
+/** The part of a delivery that outlives it, so that an answer to its reply continues the session. */
 export const ThreadLinkDoc = f.object({
   /** The id of the delivery. */
   _id: f.string,

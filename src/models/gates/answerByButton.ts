@@ -18,7 +18,7 @@ export interface PressedButton {
   readonly caller: Pick<AuditDoc, "actor" | "address" | "requestId" | "serviceRequestId">;
 }
 
-/** What a press has caused: `hasForm` if the message shows buttons that cannot answer the gate. */
+/** The effect of a press: `hasForm` if the message shows buttons that cannot answer the gate. */
 export interface PressOutcome {
   readonly kind: "answered" | "changed" | "hasForm" | "closed";
   /** A sentence for the person. */

@@ -41,7 +41,7 @@ export function checkOpening({ onExpiry }: Asked, { mayAnswer }: Asker): void {
 
 /**
  * Checks that a change does not decide an open gate for a caller without the scope for answers: an expiry is an answer too.
- * Of a gate that accepts by expiry, only a later expiry is allowed, because nobody may have read another question.
+ * A gate that accepts by expiry allows only a later expiry, because nobody may have read another question.
  * @throws AppError forbidden
  */
 export function checkChange(gate: GateDoc, changes: Partial<Asked>, { actor, mayAnswer }: Asker): void {

@@ -13,7 +13,7 @@ export const shownVersion = (gate: Pick<GateDoc, "status" | "revision"> | null):
 export const needsForm = ({ requestedSchema }: Pick<GateDoc, "requestedSchema">): boolean =>
   (formOf(requestedSchema)?.required ?? []).length > 0;
 
-/** Returns what became of a closed gate, as a plain sentence. */
+/** Returns the end of a closed gate, as a plain sentence. */
 export function closedSentence(gate: GateDoc | null): string {
   if (gate?.status === "answered") return `The question was already ${decided(gate.action)} by ${gate.answeredBy}.`;
   return `The question ${gate?.status === "expired" ? "has expired" : "was withdrawn"}.`;

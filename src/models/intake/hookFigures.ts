@@ -9,7 +9,7 @@ const HOURS = 24;
 const MAX_REQUESTS = 50_000;
 const MAX_TIME_MS = 2_000;
 
-/** What the kept requests of the last 24 hours show of one hook. */
+/** The figures of one hook from the kept requests of the last 24 hours. */
 export interface HookFigures {
   readonly last: HookRequestRow | null;
   /** One entry an hour, the oldest first. */

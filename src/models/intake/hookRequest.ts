@@ -16,7 +16,7 @@ export const HookRequestDoc = f.object({
   /** The key of the mapping that took the request or filtered it; null if none did. */
   mapping: f.nullable(f.string),
   outcome: f.oneOf(OUTCOMES),
-  /** What happened and to what, as the request names them; missing if it does not, or was refused. */
+  /** The event and its object, as the request names them; missing if it does not, or was refused. */
   event: f.optional(f.string),
   object: f.optional(f.string),
   /** The HTTP status of the response; null for a mail. */

@@ -18,7 +18,7 @@ export const NO_JOB_COUNTER: JobCounter = { countStarted() {}, countEnded() {} }
 /** The usual durations of jobs by name. */
 export interface UsualSource {
   /**
-   * @param fresh whether the values are read anew, so that all processes return the same
+   * @param fresh whether the values are read again, so that all processes return the same
    * @returns null for each name under which too few jobs have completed
    */
   read(names: Iterable<string | null>, fresh?: boolean): Promise<ReadonlyMap<string | null, Usual | null>>;

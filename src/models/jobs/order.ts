@@ -47,7 +47,7 @@ export function inOrder(
       messageOrder: { $max: ["$messageOrder", order] },
     }),
     ...(change.metadata !== undefined && changedIf(isLarger, "metadata", "metadataTerms")),
-    // Of the free objects of events only an output is large enough to be stored on its own.
+    // An output is the only free object of an event that is large enough to be stored on its own.
     ...("replaced" in fields && {
       replaced: {
         $cond: [newer, { $setDifference: [[change.output === undefined ? null : "$output.payload"], [null]] }, []],

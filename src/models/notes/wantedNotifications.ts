@@ -15,7 +15,7 @@ export interface WantedNotifications {
   readonly traces: boolean;
 }
 
-/** Who is notified of the changes that updates of records make, and which notifications these updates note. */
+/** The receivers of the changes that updates of records make, and the notifications that these updates note. */
 export interface NoteOptions {
   readonly changes: ChangeNotifier;
   readonly notes: NoteNotifier;

@@ -40,7 +40,7 @@ const Summary = f.object({
 });
 export type Summary = f.Stored<typeof Summary>;
 
-/** What a rule has sent and held back about one subject, such as the jobs of one name; or in one minute, whatever the subjects. */
+/** The notifications that a rule has sent and held back: about one subject, such as the jobs of one name, or in one minute. */
 export const AlertDoc = f.object({
   /** Rule and subject as JSON. */
   _id: f.string,

@@ -99,7 +99,7 @@ export class Expectations extends Store<ExpectationDoc> {
     return this.collection.find({});
   }
 
-  /** Removes expectations that are not configured any more, so that one that is added again begins anew. */
+  /** Removes expectations that are not configured any more, so that one that is added again begins from the start. */
   async keepOnly(ids: readonly string[]): Promise<void> {
     const removed = { _id: { $nin: [...ids] }, notes: { $exists: false } };
     await this.collection.deleteMany(removed);

@@ -28,7 +28,7 @@ export interface Return {
   readonly title: string;
   /** Says, outside of the fence, what has happened. */
   readonly sentence: string;
-  /** What the job says about it; text from outside. */
+  /** The text of the job about it, from outside. */
   readonly text: string;
 }
 

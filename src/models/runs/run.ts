@@ -100,7 +100,7 @@ export const ownWords = <Code extends string>({ code, message }: { code: Code; m
 /** A placeholder of the mapping that the request had no value for, and a path of the request that is spelled alike. */
 const MissingValue = f.object({ path: f.string, didYouMean: f.nullable(f.string) });
 
-/** What an attempt reported beside its outcome. */
+/** The report of an attempt beside its outcome. */
 export interface AttemptReport {
   readonly usage?: StoredUsage | undefined;
   /** The end of what the program wrote to standard error. */

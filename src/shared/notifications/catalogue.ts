@@ -15,7 +15,7 @@ import { type ShownData, SUBJECTS } from "./subjects.ts";
 
 /** A type of notification: a change of state that the rules of `notify` send. */
 interface Entry {
-  /** What it is about. Filters of rules, the parts that webhooks include, and links depend on it. */
+  /** The kind of its subject. Filters of rules, the parts that webhooks include, and links depend on it. */
   readonly about: keyof typeof SUBJECTS;
   /** When it happens, for the reference: a sentence without its subject. */
   readonly when: string;

@@ -37,7 +37,7 @@ export interface ShownData {
 
 export type GateAction = "accept" | "decline" | "cancel";
 
-/** What a notification can be about. */
+/** The subjects of notifications. */
 interface Subject {
   /** Returns the name with which a title begins. */
   name(data: ShownData): string;

@@ -22,7 +22,7 @@ const LAST_WRITE_MS = 500;
 
 const keyOf = (prefix: string, runId: string): string => `${prefix}:run:${runId}:events`;
 
-/** Where the events of runs are written. */
+/** The Redis connection and prefix under which the events of runs are written. */
 export interface RunEventsDeps {
   /** A producer's connection, whose commands fail at once while Redis is unavailable. */
   readonly redis: RedisConnection;

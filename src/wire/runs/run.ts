@@ -148,7 +148,7 @@ export const Run = Type.Object(
 );
 export type Run = Static<typeof Run>;
 
-/** What a run received. */
+/** The input of a run. */
 export const RunRequest = Type.Object(
   {
     request: s.nullable(

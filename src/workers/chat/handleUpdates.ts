@@ -50,7 +50,7 @@ async function handleOrCount(deps: ChatDeps, update: OpenUpdate, signal: AbortSi
   }
 }
 
-/** Returns false if the person could not be answered, because the service is away. */
+/** Returns false if the person could not be answered, because the service cannot be reached. */
 async function handle(
   deps: ChatDeps,
   { _id, channel: name, event }: OpenUpdate,

@@ -51,7 +51,7 @@ async function startRun(deps: ChatDeps, message: ReceivedMessage, sessionKey: st
   await queues.add(agentHook, { runId: _id }, { jobId: _id });
 }
 
-/** Tells the main session what a person has written. Its reply goes where its replies go. */
+/** Sends the main session the text of a person. Its reply goes where its replies go. */
 async function wakeMain({ stores, queues }: ChatDeps, { id, channel, person, text }: ReceivedMessage): Promise<void> {
   const source = chatName(channel, person);
   await stores.mainEvents.add([{ _id: `chat-${id}`, text: sanitizeText(text), source, wake: true }]);

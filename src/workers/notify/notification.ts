@@ -57,7 +57,7 @@ export interface NotificationData {
   readonly usual?: JobView["usual"];
   readonly run?: RunHead;
   readonly delivery?: Omit<Delivery, "preview">;
-  /** Of `budget.reached`: its id, its period, and what was used of it. */
+  /** For `budget.reached`: its id, its period, and what was used of it. */
   readonly budget?: NonNullable<Note["budget"]>;
   readonly gate?: Gate;
   readonly expect?: { readonly id: string; readonly name: string };

@@ -13,7 +13,7 @@ import { type AnyNotificationType, subjectPath } from "../../shared/notification
 import type { WorkerMetrics } from "../metrics.ts";
 import type { Entry } from "./notification.ts";
 
-/** What the runs need by which jobs wake sessions. */
+/** The stores and settings of the runs by which jobs wake sessions. */
 export interface ReturnDeps {
   readonly stores: Stores;
   readonly clock: Clock;

@@ -34,7 +34,7 @@ export class BudgetWatch {
     this.#stop = stop;
   }
 
-  /** What the agent has written so far; null if nothing. */
+  /** The text of the agent so far; null if there is none. */
   get text(): string | null {
     return this.#text || null;
   }

@@ -19,7 +19,7 @@ const ANSWER_WITHIN_MS = 3 * 86_400_000;
 /** Maximum questions that one run asks: an open gate has one key, and a closed one keeps it. */
 const MAX_QUESTIONS = 100;
 
-/** What a run does at a boundary. */
+/** The decision about a run at a boundary. */
 export type BudgetVerdict =
   | { readonly kind: "go" }
   | { readonly kind: "wait"; readonly awaits: NonNullable<RunDoc["awaits"]> }

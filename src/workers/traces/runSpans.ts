@@ -115,7 +115,7 @@ const outcomeOf = (result: Result, code: string | undefined) => {
 
 /**
  * Returns the stored tries of the latest round, oldest first: the failed ones, and the one that ended the run otherwise. Numbers
- * begin anew with each round.
+ * begin again with each round.
  */
 function triesOf({ failedTries = [], attempts, status, startedAt, error }: RunDoc, end: Date) {
   const failed = failedTries.map(({ error, ...one }) => ({ ...one, code: error.code as string | undefined }));

@@ -16,7 +16,7 @@ import type { Timings } from "../../shared/timings.ts";
 import type { WorkerMetrics } from "../metrics.ts";
 import { attributeList } from "./span.ts";
 
-/** Where spans are sent, through which proxies. */
+/** The collector to which spans are sent, and the proxies on the way. */
 export interface SpanReceiver extends TraceTarget {
   readonly proxies: Proxies | undefined;
 }

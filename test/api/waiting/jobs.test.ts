@@ -50,7 +50,7 @@ describe("GET /api/jobs/:jobId with Prefer: wait", () => {
 
     expect((await answer).body.status).to.equal("completed");
     expect(stillWaiting).to.equal(1);
-    // That of the ETag, and two of the second request: one if the report came before its first.
+    // One read for the ETag, and two for the second request: one if the report came before its first.
     expect(reads).to.be.at.most(3);
   });
 

@@ -236,7 +236,7 @@ describe("isAllowedAddress", () => {
     ...["::ffff:169.254.169.254", "::127.0.0.1", "not an address", ""],
     // IPv4 inside of IPv6, and what is not routed.
     ...["::7f00:1", "::a00:1", "::808:808", "::5efe:7f00:1", "64:ff9b:1::7f00:1", "::ffff:0:7f00:1", "4000::1"],
-    // Where clouds answer their machines.
+    // The addresses at which clouds answer their machines.
     ...["168.63.129.16", "::ffff:168.63.129.16", "100.100.100.200", "fd00:ec2::254", "fd20:ce::254"],
   ];
   const CASES: [string, string, string[], string[]][] = [

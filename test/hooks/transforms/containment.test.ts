@@ -70,7 +70,7 @@ describe("A faulty transform", function () {
       "waits.js",
       "export default () => new Promise((resolve) => setTimeout(resolve, 500, { waited: true }));",
     );
-    // The thread has said that it started when the process ends; a process that ends before that is tried again.
+    // The thread has reported its start when the process ends; a process that ends before that is tried again.
     fixture.put(
       "kills.js",
       "export default () => void setTimeout(() => process.kill(process.pid, 'SIGKILL'), 300) ?? new Promise(() => {});",

@@ -20,7 +20,7 @@ const FILES = [
   `signalbox_client-${VERSION}.tar.gz`,
 ];
 
-/** Where the current version may remain: in the history, and in the locked packages of others. */
+/** The places where the current version may remain: in the history, and in the locked packages of others. */
 const WITH_OTHER_VERSIONS = [":!CHANGELOG.md", ":!docs/how-to/upgrade.md", ":!*package-lock.json"];
 
 const ME = { NAME: "A Maintainer", EMAIL: "maintainer@example.com" };

@@ -30,7 +30,7 @@ export interface OtlpReceiver {
   /** The spans of all requests that were answered with success. */
   readonly spans: ReceivedSpan[];
   readonly requests: { readonly headers: IncomingMessage["headers"]; readonly spans: number; readonly bytes: number }[];
-  /** What was wrong with requests. */
+  /** The faults of requests. */
   readonly faults: unknown[];
   /** Answers of the next requests; afterwards `{}`. Without an answer a request stays open. */
   readonly answers: (ReceiverAnswer | null)[];

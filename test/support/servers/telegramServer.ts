@@ -42,7 +42,7 @@ export class TelegramServer {
   webhook = "";
   /** The secret that the webhook got. */
   secret = "";
-  /** Where the requests to the webhook go, in place of its public address. */
+  /** The address to which the requests to the webhook go, in place of its public one. */
   webhookOrigin = "";
   /** Answers requests in place of the server while it is set. Returns false to let the server answer. */
   fault: ((method: string, response: ServerResponse) => boolean) | undefined;

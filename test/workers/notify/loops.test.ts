@@ -170,7 +170,7 @@ describe("notify: loops", () => {
   it("waits for the next heartbeat after six turns a minute when each turn calls from outside, without a depth", async () => {
     let turns = 0;
     const model = await startChannelServer(async (response, request) => {
-      // What a program of the agent does with a token of its own, or a relay that drops the header.
+      // Such a request comes from a program of the agent with a token of its own, or a relay that drops the header.
       await fixture.app.call("POST", `/api/ping/outside${++turns}/fail`);
       const message = { role: "assistant", content: "HEARTBEAT_OK" };
       answers(200, { choices: [{ index: 0, message, finish_reason: "stop" }] })(response, request);

@@ -37,7 +37,7 @@ export type Answer =
   | SendOutcome
   | ((message: OutgoingMessage, signal: AbortSignal) => SendOutcome | Promise<SendOutcome>);
 
-/** What a test reads. */
+/** The fields that a test reads. */
 export interface Deliveries {
   readonly app: TestApp;
   readonly metrics: WorkerMetrics;

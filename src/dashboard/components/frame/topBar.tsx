@@ -133,7 +133,7 @@ function Live() {
 interface BadgeProps {
   /** The number; null until it is known. */
   readonly number: ReadonlySignal<number | null>;
-  /** Counts anew. No live event reports what is counted on every page. */
+  /** Counts again. No live event reports what is counted on every page. */
   readonly countNow: () => Promise<void>;
   /** The interval of counting. */
   readonly everyMs: number;

@@ -27,7 +27,7 @@ export function GateForm({ gate, onAnswered }: GateFormProps) {
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isPending, setPending] = useState(false);
   const fields = useMemo(() => {
-    // What was entered so far stays when faults are shown, or the question changes.
+    // Entered values stay when faults are shown, or the question changes.
     const entered = form.current ? submittedBy(form.current) : undefined;
     const controls = schema ? formFields(schema, { times: LOCAL, id: `${id}-`, entered, faults }) : [];
     return controls.map(({ text }) => text).join("");

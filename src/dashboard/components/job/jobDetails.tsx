@@ -14,7 +14,7 @@ import { StatusMark } from "../values/status.tsx";
 import { When } from "../values/when.tsx";
 import { JobLink } from "./links.tsx";
 
-/** What belongs to a job as a whole: its times, its output and its input. Shown while no step is selected. */
+/** The details of a job as a whole: its times, its output and its input. They are shown while no step is selected. */
 export function JobDetails({ job, points }: { job: Job; points: readonly ProgressPoint[] }) {
   const { jobId, description, input, metadata, output } = job;
   return (

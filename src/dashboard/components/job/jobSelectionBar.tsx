@@ -89,7 +89,7 @@ export function JobSelectionBar({ onGone }: { onGone: (jobId: string) => void })
   );
 }
 
-/** Shows what became of the requests; jobs that failed stay selected. */
+/** Shows the results of the requests; jobs that failed stay selected. */
 function report({ result, goneResult, verb }: Action, { done, gone, failed }: Outcome): void {
   const parts = [
     ...(done > 0 ? [`${result} ${jobsText(done)}`] : []),

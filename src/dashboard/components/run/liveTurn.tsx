@@ -7,7 +7,7 @@ import { useFollowEnd } from "../followEnd.ts";
 import { Section } from "../section.tsx";
 
 /**
- * What the agent of a running run writes and does. The box appears with the first event and then keeps its height, so that
+ * The text and the tools of the agent of a running run. The box appears with the first event and then keeps its height, so that
  * nothing below it moves. It follows the end until the reader scrolls back. Only the newest tool is announced.
  */
 export function LiveTurn({ runId }: { readonly runId: string }) {

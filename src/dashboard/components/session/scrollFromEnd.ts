@@ -39,7 +39,7 @@ export function useScrollFromEnd() {
       removeEventListener("scroll", onScroll);
     };
   }, []);
-  // What a reader opens stays where it is.
+  // A message that a reader opens stays where it is.
   const onClickCapture = () => {
     isAtEnd.current = false;
     remember();

@@ -28,7 +28,7 @@ export const LogChunkDoc = f.object({
   lines: f.number,
   bytes: f.number,
   parts: f.listOf(LogPart),
-  /** What was dropped on arrival since the log began: long lines, and lines for which the job had no room. */
+  /** The lines that were dropped on arrival since the log began: long lines, and lines for which the job had no room. */
   refused: Dropped,
   updatedAt: f.date,
 });

@@ -28,7 +28,7 @@ async function viewJob(stores: JobStores, job: JobHead, freshUsual = false): Pro
 interface JobReadOptions {
   readonly stepKey?: string | undefined;
   readonly withSteps?: boolean;
-  /** Whether the usual duration is read anew rather than taken from the cache of this process. */
+  /** Whether the usual duration is read again rather than taken from the cache of this process. */
   readonly freshUsual?: boolean;
 }
 

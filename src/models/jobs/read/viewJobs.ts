@@ -40,7 +40,7 @@ export function unpackPayload(
 
 /**
  * Returns jobs as clients read them, in the order given.
- * @param freshUsual whether usual durations are read anew rather than taken from the cache of this process
+ * @param freshUsual whether usual durations are read again rather than taken from the cache of this process
  * @returns null for each job that was deleted while it was read
  */
 export async function viewJobs(

@@ -23,7 +23,7 @@ export interface JobTokenClaims extends OneJob {
 export const SHARED_PARTS = ["output", "log"] as const;
 export type SharedPart = (typeof SHARED_PARTS)[number];
 
-/** What a link shows. */
+/** The parts of a job that a link shows. */
 export interface Shared {
   readonly job: JobHead;
   readonly include: readonly SharedPart[];

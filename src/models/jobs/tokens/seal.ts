@@ -4,7 +4,7 @@ import { parseJson } from "../../../shared/text/json.ts";
 import type { IdempotencyKeys } from "../../idempotencyKey.ts";
 
 /**
- * What a token is for: the beginning of its text, and the text that its key is derived from. The keys differ, so that no token is
+ * The use of a token: the beginning of its text, and the text that its key is derived from. The keys differ, so that no token is
  * good for the other purpose, whatever its beginning is changed to.
  */
 const PURPOSES = {

@@ -2,7 +2,7 @@ import type { Documents } from "../../db/documents.ts";
 import type { AttemptReport, RunDoc } from "../run.ts";
 import { addUsage } from "./usage.ts";
 
-/** What attempts used: their usage and their time. */
+/** The spending of attempts: their usage and their time. */
 export type Tried = Pick<AttemptReport, "usage" | "ms">;
 
 /** Returns what attempts have spent, in the figures of budgets. A figure that was not reported counts as none. */

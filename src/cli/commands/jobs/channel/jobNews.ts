@@ -1,6 +1,6 @@
 import type { JobSummary } from "../../../../client/client.ts";
 
-/** What has happened to a job. */
+/** The news about a job. */
 export type News =
   | { readonly event: "completed" | "failed" | "stale"; readonly jobId: string }
   | { readonly event: "gate"; readonly jobId: string; readonly key: string };

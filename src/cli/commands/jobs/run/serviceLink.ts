@@ -1,6 +1,6 @@
 import { TRACEPARENT } from "../../../../shared/traceContext.ts";
 
-/** A request without an answer for this long counts as a service that is away. */
+/** A request without an answer for this long counts as a service that cannot be reached. */
 const OVERDUE_MS = 5_000;
 
 /** Watches whether the service answers. */
