@@ -6,7 +6,7 @@
  *   --check        runs the checks (`npm run check`) beside the tests
  *   --shuffle <n>  runs the files in a random order of this seed
  *   --record       writes the duration of each file to test/times.json
- *   --lanes <n>    number of concurrent processes
+ *   --lanes <n>    number of concurrent processes; at least two with --record, because in one process files are not timed apart
  *
  * The files wait in one queue, the longest first by test/times.json, for as many processes as the machine can use. All
  * of them share one mongod and one redis-server. Closes with the numbers of tests that passed and failed and the checks that
@@ -160,7 +160,7 @@ async function runTests(specs, env) {
  * @returns {Promise<{ code: number, results: Results }>} without results if mocha itself has failed
  */
 async function runMocha(specs, env) {
-  const lanes = Math.min(Number(options.lanes), specs.length);
+  const lanes = Math.min(Math.max(Number(options.lanes), options.record ? 2 : 1), specs.length);
   const parallel = lanes > 1 ? ["--parallel", "--jobs", String(lanes)] : [];
   rmSync(resultsFile, { force: true });
   const mocha = spawn("mocha", [...parallel, "--reporter", resolve("test/support/mocha/reporter.ts"), ...specs], {
