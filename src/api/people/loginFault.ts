@@ -19,6 +19,8 @@ const AWAY: readonly unknown[] = [
   "OAUTH_RESPONSE_IS_NOT_JSON",
   "OAUTH_PARSE_ERROR",
 ];
+/** Maximum characters of a reason in the log: the provider chooses the error in its answer. */
+const MAX_REASON_CHARS = 300;
 /** Errors of the protocol by which the provider reports that it is unavailable. */
 const AWAY_ERRORS: readonly unknown[] = ["server_error", "temporarily_unavailable"];
 
@@ -36,7 +38,7 @@ export function faultOf(error: unknown): LoginFault {
   if (error instanceof LoginFault) return error;
   const thrown = error as Thrown;
   const text = [thrown.message, thrown.code, thrown.error].filter((part) => typeof part === "string").join(", ");
-  return new LoginFault(kindOf(thrown), text);
+  return new LoginFault(kindOf(thrown), text.slice(0, MAX_REASON_CHARS));
 }
 
 function kindOf({ name, code, status = 0, error, cause }: Thrown): FaultKind {

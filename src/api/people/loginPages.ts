@@ -136,8 +136,9 @@ const cookieOf = (id: string): string => `signalbox_login_${id.slice(0, 2)}`;
  */
 function targetOf(to: unknown, base: string): string {
   const home = `${base}/`;
-  const url = typeof to === "string" && to.length <= MAX_TARGET_CHARS ? URL.parse(to, "http://service") : null;
+  const url = typeof to === "string" ? URL.parse(to, "http://service") : null;
   if (url?.origin !== "http://service" || !`${url.pathname}/`.startsWith(home)) return home;
   if (`${url.pathname}/`.startsWith(`${base}/login/`)) return home;
-  return url.pathname + url.search + url.hash;
+  const target = url.pathname + url.search + url.hash; // longer than the text, since characters outside ASCII are encoded
+  return target.length <= MAX_TARGET_CHARS ? target : home;
 }

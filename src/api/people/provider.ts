@@ -59,16 +59,18 @@ export class Provider {
   /** Returns the address at the provider where a log-in begins. @throws LoginFault */
   async begin({ state, nonce, verifier }: Flow): Promise<URL> {
     const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await load();
-    const configuration = await this.#discovered();
-    const { scopes_supported: scopes = [] } = configuration.serverMetadata();
-    return buildAuthorizationUrl(configuration, {
-      redirect_uri: `${this.#publicUrl}/login/callback`,
-      // a provider without the scope refuses a request with it
-      scope: `openid profile email${scopes.includes("groups") ? " groups" : ""}`,
-      code_challenge: await calculatePKCECodeChallenge(verifier),
-      code_challenge_method: "S256",
-      state,
-      nonce,
+    const challenge = await calculatePKCECodeChallenge(verifier);
+    return this.#withProvider((configuration) => {
+      const scopes = textsIn(configuration.serverMetadata().scopes_supported);
+      return buildAuthorizationUrl(configuration, {
+        redirect_uri: `${this.#publicUrl}/login/callback`,
+        // a provider without the scope refuses a request with it
+        scope: `openid profile email${scopes.includes("groups") ? " groups" : ""}`,
+        code_challenge: challenge,
+        code_challenge_method: "S256",
+        state,
+        nonce,
+      });
     });
   }
 
@@ -81,17 +83,14 @@ export class Provider {
     if (this.#exchanges >= MAX_EXCHANGES) throw new LoginFault("away", "too many log-ins wait for the provider");
     this.#exchanges++;
     try {
-      return await this.#exchange(search, flow);
-    } catch (error) {
-      throw faultOf(error);
+      return await this.#withProvider((configuration) => this.#exchange(configuration, search, flow));
     } finally {
       this.#exchanges--;
     }
   }
 
-  async #exchange(search: string, { state, nonce, verifier }: Flow) {
+  async #exchange(configuration: Configuration, search: string, { state, nonce, verifier }: Flow) {
     const { authorizationCodeGrant, fetchUserInfo } = await load();
-    const configuration = await this.#discovered();
     const url = new URL(`${this.#publicUrl}/login/callback`);
     url.search = search;
     const startedMs = this.#clock.now().getTime();
@@ -112,11 +111,12 @@ export class Provider {
    */
   async end(idToken: string | undefined): Promise<URL | null> {
     const { buildEndSessionUrl } = await load();
-    const configuration = await this.#discovered();
-    if (!configuration.serverMetadata().end_session_endpoint) return null;
-    return buildEndSessionUrl(configuration, {
-      post_logout_redirect_uri: `${this.#publicUrl}/login/ended`,
-      ...(idToken !== undefined && { id_token_hint: idToken }),
+    return this.#withProvider((configuration) => {
+      if (!configuration.serverMetadata().end_session_endpoint) return null;
+      return buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: `${this.#publicUrl}/login/ended`,
+        ...(idToken !== undefined && { id_token_hint: idToken }),
+      });
     });
   }
 
@@ -128,6 +128,15 @@ export class Provider {
     throw new LoginFault("clock", `the ID token was issued ${Math.round((issuedMs - startedMs) / 1_000)} s from now`);
   }
 
+  /** Returns what an act makes of the discovery document, any part of which may be invalid. @throws LoginFault for every error */
+  async #withProvider<T>(act: (configuration: Configuration) => T | Promise<T>): Promise<T> {
+    try {
+      return await act(await this.#discovered());
+    } catch (error) {
+      throw faultOf(error);
+    }
+  }
+
   async #discovered(): Promise<Configuration> {
     const now = this.#clock.now().getTime();
     if (!this.#found || now >= this.#found.until) {
@@ -135,9 +144,7 @@ export class Provider {
       this.#found = found;
       found.configuration.catch(() => (found.until = this.#clock.now().getTime() + FAILED_MS));
     }
-    return this.#found.configuration.catch((error) => {
-      throw faultOf(error);
-    });
+    return this.#found.configuration;
   }
 
   async #discover(): Promise<Configuration> {
@@ -162,8 +169,8 @@ function clientAuth(client: Awaited<ReturnType<typeof load>>, secret: string | u
   if (secret === undefined) return client.None();
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
   return (server, ...rest) => {
-    const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = server;
-    return (methods.includes("client_secret_basic") ? basic : post)(server, ...rest);
+    const methods = textsIn(server.token_endpoint_auth_methods_supported);
+    return (methods.length === 0 || methods.includes("client_secret_basic") ? basic : post)(server, ...rest);
   };
 }
 
@@ -191,4 +198,5 @@ const verifiedEmail = ({ email, email_verified: verified }: Claims): string | nu
     ? email.toLowerCase()
     : null;
 
-const textsIn = (value: unknown): string[] => [value].flat().filter((group) => typeof group === "string");
+/** Returns the texts of a list, or the one text, that a provider has sent. */
+const textsIn = (value: unknown): string[] => [value].flat().filter((text) => typeof text === "string");

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import type { OidcConfig } from "../../config/access/people.ts";
-import type { Seals } from "../../models/jobs/tokens/seal.ts";
+import { MAX_CONTENT_BYTES, type Seals } from "../../models/jobs/tokens/seal.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { EndingIdentity } from "../auth/caller.ts";
 import { grantsOf } from "./roles.ts";
@@ -14,10 +14,13 @@ export interface Member {
   readonly groups: readonly string[];
 }
 
-/** Maximum groups that a session holds, those that a role names first, and characters of its texts: a cookie has at most 4,096 bytes. */
+/** Maximum groups that a session holds, those that a role names first; fewer where long texts leave less room in the cookie. */
 const MAX_GROUPS = 150;
+/** Maximum characters of the texts of a session. */
 const MAX_SUBJECT_CHARS = 255;
 const MAX_NAME_CHARS = 60;
+const DIGEST_CHARS = 12;
+const DIGESTS = /.{12}/g;
 
 /**
  * Seals and opens the sessions of people, which are stored nowhere. A session holds the digests of the groups in place of the
@@ -43,10 +46,17 @@ export class Sessions {
     const named = new Set(roles.flatMap((role) => role.groups));
     const kept = [...groups.filter((group) => named.has(group)), ...groups.filter((group) => !named.has(group))];
     const end = Math.floor(this.#clock.now().getTime() / 1_000 + sessionHours * 3_600);
-    const digests = [...new Set(kept)].slice(0, MAX_GROUPS).map(digestOf);
     const nonce = randomBytes(9).toString("base64url"); // a log-out ends no other session
     const texts = [short(subject, MAX_SUBJECT_CHARS), email, short(name, MAX_NAME_CHARS)] as const;
-    const content: Content = [digestOf(issuer), ...texts, digests.join(""), end, nonce];
+    const contentOf = (digests: readonly string[]): Content => [
+      digestOf(issuer),
+      ...texts,
+      digests.join(""),
+      end,
+      nonce,
+    ];
+    const room = Math.floor((MAX_CONTENT_BYTES - Buffer.byteLength(JSON.stringify(contentOf([])))) / DIGEST_CHARS);
+    const content = contentOf([...new Set(kept)].slice(0, Math.min(MAX_GROUPS, room)).map(digestOf));
     return { cookie: await this.#seals.seal("person", content), identity: this.#identityOf(content) };
   }
 
@@ -65,7 +75,7 @@ export class Sessions {
   #identityOf([, subject, email, name, digests, end]: Content): EndingIdentity {
     return {
       actor: `oidc:${email ?? subjectName(subject)}`,
-      grants: this.#grantsFor(digests.match(/.{12}/g) ?? []),
+      grants: this.#grantsFor(digests.match(DIGESTS) ?? []),
       expiresAt: new Date(end * 1_000),
       person: { name, setting: "server.oidc" },
     };
@@ -87,4 +97,4 @@ type Content = [
 const subjectName = (subject: string): string => (subject.includes("@") ? `sub=${subject}` : subject);
 
 /** 72 bits: whoever may name groups cannot find one with the digest of a group that a role names. */
-const digestOf = (group: string): string => hash("sha256", group, "base64url").slice(0, 12);
+const digestOf = (group: string): string => hash("sha256", group, "base64url").slice(0, DIGEST_CHARS);

@@ -105,6 +105,7 @@ describe("log-in with the company's account", () => {
     "/signalbox/login/oidc",
     "/signalbox/login",
     `/signalbox/${"a".repeat(600)}`,
+    `/signalbox/${"字".repeat(400)}`,
   ]) {
     it(`goes on to the first page in place of ${to.slice(0, 40)}`, async () => {
       const { text } = await browser.logIn(to);
@@ -161,6 +162,27 @@ describe("log-in with the company's account", () => {
     expect(text).to.include("&#60;b&#62;bold").and.include("server.oidc.roles").and.not.include("http-equiv");
     expect(setCookies.join()).to.not.include("signalbox_session=");
   });
+
+  for (const [title, claims] of [
+    [
+      "texts outside ASCII",
+      { sub: "字".repeat(255), email: `${"字".repeat(64)}@${"字".repeat(190)}`, name: "字".repeat(99) },
+    ],
+    ["texts of quotes", { sub: '"'.repeat(255), email: `${'"'.repeat(64)}@${'"'.repeat(190)}`, name: '"'.repeat(99) }],
+    [
+      "halves of surrogate pairs",
+      { sub: "\ud800".repeat(255), email: `${"\ud800".repeat(64)}@${"\ud800".repeat(190)}` },
+    ],
+  ] as const) {
+    it(`logs in a person with ${title} in many groups, as far as a cookie has room for these`, async () => {
+      const others = Array.from({ length: 1_000 }, (_, i) => `group ${i}`);
+      provider.claims = { ...provider.claims, ...claims, groups: [...others, "sre"] };
+      const { setCookies } = await browser.logIn();
+
+      expect(Math.max(...setCookies.map((line) => line.length))).to.be.below(4_096);
+      expect((await session()).scopes).to.deep.equal(["admin"]);
+    });
+  }
 
   it("gives everyone who is in none of the groups what the setting everyone says", async () => {
     await app.close();

@@ -113,6 +113,30 @@ describe("faults of a log-in with the company's account", () => {
     await expectFault(await browser.visit(`${PUBLIC_URL}/login/oidc`), 400, "another one");
   });
 
+  for (const [endpoint, path] of [
+    ["authorization_endpoint", "/login/oidc"],
+    ["end_session_endpoint", "/login/logout"],
+  ] as const) {
+    for (const value of [5, {}, "elsewhere", "javascript:alert(1)"]) {
+      it(`refuses a provider whose discovery document has the ${endpoint} ${JSON.stringify(value)}`, async () => {
+        provider.discovery = { [endpoint]: value };
+
+        await expectFault(await browser.visit(PUBLIC_URL + path), 400, "could not be verified");
+        expect(JSON.stringify(app.log)).to.include("a log-in with the company's account failed");
+      });
+    }
+  }
+
+  for (const key of ["scopes_supported", "token_endpoint_auth_methods_supported"]) {
+    for (const value of [null, 5, {}, [null, 5]]) {
+      it(`logs in where the provider has ${JSON.stringify(value)} in place of the list ${key}`, async () => {
+        provider.discovery = { [key]: value };
+
+        expect((await browser.logIn()).text).to.include("Logged in");
+      });
+    }
+  }
+
   it("refuses a callback whose iss names another issuer", async () => {
     provider.discovery = { authorization_response_iss_parameter_supported: true };
     const callback = await browser.begin();
@@ -184,6 +208,14 @@ describe("faults of a log-in with the company's account", () => {
 
     expect(head.status).to.not.equal(200);
     expect(text).to.include("Logged in");
+  });
+
+  it("logs no more than the beginning of an error that the provider chooses", async () => {
+    provider.error = "e".repeat(10_000);
+    await expectFault(await browser.logIn(), 400, "refused the log-in");
+    const entry = app.log.find(({ fault }) => fault === "refused");
+
+    expect(entry?.reason).to.have.length(300).and.include("OAUTH_AUTHORIZATION_RESPONSE_ERROR, eee");
   });
 
   it("logs no code, state, token or secret", async () => {

@@ -15,7 +15,8 @@ const PURPOSES = {
 } as const;
 export type Purpose = keyof typeof PURPOSES;
 
-/** Cookies have at most 4,096 bytes. */
+/** Maximum bytes of a content as JSON, of which base64url makes 3,800 characters: cookies have at most 4,096 bytes. */
+export const MAX_CONTENT_BYTES = 2_850;
 const FORM = /^(sb[jspl]_)([\w-]{1,3800})\.([\w-]{43})$/;
 
 /** Seals and opens texts with the secret of the service. */
