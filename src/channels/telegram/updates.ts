@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { ABORTED, type InboundSource } from "../inbound.ts";
 import { type TelegramSettings, telegramCaller } from "./api.ts";
 import { ALLOWED_UPDATES, readTelegramAct } from "./inbound.ts";
@@ -5,6 +6,8 @@ import { inboundFailure, removeWebhook } from "./webhook.ts";
 
 /** Maximum updates of one answer. */
 const PAGE = 20;
+/** The pause after an answer without a new update, since a server in front of Telegram may not wait for one. */
+const IDLE_MS = 250;
 /** How much longer than the wait of Telegram a request may take. */
 const GRACE_MS = 10_000;
 
@@ -36,7 +39,9 @@ export function telegramUpdates(
         await sink.works();
         const known = result.filter((update) => Number.isSafeInteger(update?.update_id));
         await sink.take(known.flatMap((update) => readTelegramAct(settings, update) ?? []));
-        if (known.length > 0) offset = Math.max(...known.map(({ update_id }) => update_id)) + 1;
+        const next = known.length > 0 ? Math.max(...known.map(({ update_id }) => update_id)) + 1 : offset;
+        if (next === offset) await pause(IDLE_MS, undefined, { signal }).catch(() => {});
+        offset = next;
         continue;
       }
       if (status === 200) limit = 1; // the answer may have been too long to be read

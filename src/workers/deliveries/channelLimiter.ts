@@ -3,7 +3,7 @@ import { backoff } from "../../shared/backoff.ts";
 import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
 /** Maximum time for which a rate limit is obeyed, whatever `Retry-After` the service sends. */
-const MAX_LIMIT_MS = 24 * 3_600_000;
+export const MAX_LIMIT_MS = 24 * 3_600_000;
 /** Maximum backoff after a rate limit without `Retry-After`. */
 const MAX_BACKOFF_MS = 5 * 60_000;
 /** Maximum random part added to a backoff, so that workers do not all return at once. */

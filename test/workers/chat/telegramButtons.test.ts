@@ -226,6 +226,24 @@ describe("buttons for gates in Telegram", () => {
     await becomes(message, "Accepted</b>");
   });
 
+  for (const seconds of [10_000_000, 1e300]) {
+    it(`wait for at most a day where the service asks for ${seconds} seconds, and delay no other edit`, async () => {
+      const [limitedOne, other] = [await ask(`limited${seconds}`), await ask(`other${seconds}`)];
+      let edits = 0;
+      telegram.fault = (method, response) =>
+        method === "editMessageText" && edits++ === 0 && limited(response, seconds);
+      const answer = { action: "accept", answeredBy: "Dan" };
+      await app.call("POST", `${limitedOne.gate}/answer`, answer);
+      await eventually(() => edits > 0, "the limited edit");
+      await app.call("POST", `${other.gate}/answer`, answer);
+
+      await becomes(other.message, "Accepted</b> by Dan");
+      expect(limitedOne.message.edits).to.equal(0);
+      app.clock.advance(86_400_000);
+      await becomes(limitedOne.message, "Accepted</b> by Dan");
+    });
+  }
+
   it("lose no press and no edit while the service is away for ten minutes", async () => {
     const [pressed, elsewhere] = [await ask("kept"), await ask("shown")];
     let refused = 0;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { eventually } from "../../support/eventually.ts";
 import { createJob } from "../../support/factories.ts";
-import { type BotMessage, TelegramServer } from "../../support/servers/telegramServer.ts";
+import { type BotMessage, limited, TelegramServer } from "../../support/servers/telegramServer.ts";
 import { FAST_TIMINGS } from "../../support/timings.ts";
 import { startWorker, type TestWorker } from "../../support/worker.ts";
 
@@ -107,6 +107,39 @@ describe("updates of Telegram", () => {
 
     expect(detail).to.include("a webhook is set for this bot");
     expect(telegram.webhook).to.equal(FOREIGN);
+  });
+
+  for (const seconds of [10_000_000, 1e300]) {
+    it(`are not asked for again at once where Telegram asks for a pause of ${seconds} seconds`, async () => {
+      await start("polling");
+      let requests = 0;
+      telegram.fault = (method, response) => method === "getUpdates" && ++requests > 0 && limited(response, seconds);
+      await startOne();
+      await eventually(() => requests > 0, "the refused request");
+      for (let i = 0; i < 3; i++) await ask();
+
+      expect(requests).to.equal(1);
+    });
+  }
+
+  it("are not asked for without a pause if the server does not wait for one, and none is lost", async () => {
+    await start("polling");
+    let requests = 0;
+    const answers = [[], [{}], [{ update_id: "1" }], [{ update_id: 5 }]];
+    telegram.fault = (method, response) => {
+      if (method !== "getUpdates") return false;
+      response.end(JSON.stringify({ ok: true, result: answers[requests++ % answers.length] }));
+      return true;
+    };
+    await startOne();
+    const startedAt = performance.now();
+    const message = await ask();
+    await eventually(() => requests > 2, "some requests");
+    const seconds = (performance.now() - startedAt) / 1_000;
+    telegram.fault = undefined;
+
+    expect(requests / seconds).to.be.below(20);
+    expect(await answered(telegram.press(message, "Accept"))).to.equal("You have accepted it.");
   });
 
   it("are tried again while another program reads them, which the check of the channel says", async () => {
