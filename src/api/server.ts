@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { StartError } from "../shared/process/lifecycle.ts";
@@ -27,6 +27,9 @@ interface ClientLimits {
 
 const LIMITS: ClientLimits = { headMs: 20_000, requestMs: 120_000, responseMs: 120_000, checkIntervalMs: 5_000 };
 
+/** Maximum requests that wait on one connection. Clients hardly ever send a request before they have the response to another. */
+const MAX_PIPELINED = 100;
+
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
@@ -52,10 +55,10 @@ export async function listen(
       return super.writeHead(...(args as Parameters<ServerResponse["writeHead"]>));
     }
   }
-  const onRequest: RequestListener = (req, res) => {
+  const onRequest = inTurn((req, res) => {
     res.once("prefinish", () => limitUnsentResponse(res, limits.responseMs, unsent));
     listener(req, res);
-  };
+  });
   const options = { connectionsCheckingInterval: limits.checkIntervalMs, ServerResponse: Response };
   const server = createServer(options, onRequest);
   const open = new Set<Socket>();
@@ -76,6 +79,32 @@ export async function listen(
     url: `http://${hostname}:${bound.port}`,
     connections: promisify(server.getConnections.bind(server)),
     close: () => close(server, open, idleGraceMs),
+  };
+}
+
+/**
+ * Returns a listener that answers the requests of one connection one after the other. Node would start them all at once, and a
+ * client that reads nothing would fill the memory with responses over one connection.
+ */
+function inTurn(listener: RequestListener): RequestListener {
+  /** The requests that wait on each connection with a request in flight. */
+  const waiting = new WeakMap<Socket, [IncomingMessage, ServerResponse][]>();
+  const answer = (req: IncomingMessage, res: ServerResponse): void => {
+    const { socket } = req;
+    res.once("close", () => {
+      const next = socket.destroyed ? undefined : waiting.get(socket)?.shift();
+      if (next) answer(...next);
+      else waiting.delete(socket);
+    });
+    listener(req, res);
+  };
+  return (req, res) => {
+    const { socket } = req;
+    const queue = waiting.get(socket);
+    if (queue === undefined) {
+      waiting.set(socket, []);
+      answer(req, res);
+    } else if (queue.push([req, res]) > MAX_PIPELINED) socket.destroy();
   };
 }
 
