@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setTimeout as pause } from "node:timers/promises";
 import { Agent, WebSocket } from "undici";
 import type { Config } from "../../config/config.ts";
 import { trimSlashes } from "../../shared/address.ts";
@@ -12,6 +13,8 @@ import { readSlackAct } from "./inbound.ts";
 const TIMEOUT_MS = 30_000;
 /** Maximum size of a message, in bytes. */
 const MAX_BYTES = 1024 * 1024;
+/** The pause before Slack is asked for another connection, in case it replaces each one at once. */
+const REOPEN_MS = 250;
 /** The channel on which undici reports the pings of servers, which it answers itself. */
 const PINGS = "undici:websocket:ping";
 
@@ -44,6 +47,8 @@ export function slackSocket({ apiUrl, appToken }: Settings, silenceMs: number): 
         const onHello = () => replaced?.close();
         const failure = await receive(socket, { ...sink, onHello }, { signal, silenceMs });
         if (failure) return failure;
+        // The old connection goes on receiving meanwhile.
+        await pause(REOPEN_MS, undefined, { signal }).catch(() => {});
       }
       return ABORTED;
     } finally {

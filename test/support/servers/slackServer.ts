@@ -40,6 +40,8 @@ export class SlackServer {
   readonly acknowledged: string[] = [];
   /** Whether a new connection is greeted. */
   greets = true;
+  /** Whether each connection is to be replaced as soon as it is open. */
+  replaces = false;
   /** The error of `apps.connections.open` while it is set. */
   connectionError: string | undefined;
   #last = 1_700_000_000;
@@ -79,6 +81,7 @@ export class SlackServer {
     this.sockets.push(socket);
     socket.on("text", (text) => this.acknowledged.push(JSON.parse(text).envelope_id));
     if (this.greets) socket.sendText(JSON.stringify({ type: "hello", num_connections: 1 }));
+    if (this.replaces) socket.sendText(JSON.stringify({ type: "disconnect", reason: "warning" }));
   }
 
   #call(method: string, body: Json, authorization: string | undefined): object {

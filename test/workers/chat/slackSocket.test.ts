@@ -114,6 +114,22 @@ describe("people in Slack, in Socket Mode", () => {
     await acknowledged(slack.emit(write("On the new connection")));
   });
 
+  for (const greets of [true, false]) {
+    it(`cause few connections while Slack replaces each one at once, ${greets ? "with" : "without"} a greeting, and are heard after that`, async () => {
+      Object.assign(slack, { greets, replaces: true });
+      const startedAt = performance.now();
+      await start();
+      await eventually(() => slack.sockets.length >= 4, "some connections");
+      const perSecond = (slack.sockets.length / (performance.now() - startedAt)) * 1_000;
+      Object.assign(slack, { greets: true, replaces: false });
+      const before = slack.sockets.length;
+      await eventually(() => slack.sockets.length > before, "a connection that stays");
+
+      expect(perSecond).to.be.below(10);
+      await acknowledged(slack.emit(write("On the last connection")));
+    });
+  }
+
   it("are heard again after a connection that breaks or falls silent, and not while pings arrive", async () => {
     await start({ ...TIMINGS, chat: { ...TIMINGS.chat, silenceMs: 1_000 } });
     await connected(1);
