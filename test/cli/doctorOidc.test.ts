@@ -47,6 +47,17 @@ describe("signalbox doctor: the provider of server.oidc", () => {
     ]);
   });
 
+  for (const endpoint of [5, null, "elsewhere", "javascript:alert(1)"]) {
+    it(`reports a provider whose authorization_endpoint is ${JSON.stringify(endpoint)}`, async () => {
+      provider.discovery = { authorization_endpoint: endpoint };
+
+      expect(await check()).to.have.length(1);
+      expect((await check())[0]).to.match(
+        /^FAIL .* answers with 200 and no discovery document with an authorization_endp/,
+      );
+    });
+  }
+
   it("reports a provider that is away, and one without a discovery document", async () => {
     const gone = await startOidcProvider();
     await gone.close();

@@ -15,15 +15,17 @@ export async function checkOidc({ server: { oidc, publicUrl } }: Config): Promis
     return [fail(`${address} cannot be reached (${response.code}): correct server.oidc.issuer, or the network.`)];
   }
   const { issuer, authorization_endpoint: endpoint } = response.body;
-  if (response.status !== 200 || typeof endpoint !== "string") {
-    return [fail(`${address} answers with ${response.status} and no discovery document: correct server.oidc.issuer.`)];
+  const login = typeof endpoint === "string" ? URL.parse(endpoint) : null;
+  if (response.status !== 200 || !login || !/^https?:$/.test(login.protocol)) {
+    const found = `${address} answers with ${response.status} and no discovery document with an authorization_endpoint`;
+    return [fail(`${found}: correct server.oidc.issuer.`)];
   }
   if (URL.parse(String(issuer))?.href !== new URL(oidc.issuer).href) {
     return [fail(`The provider names itself ${String(issuer)}: set server.oidc.issuer to that.`)];
   }
   const discovered = ok(`The provider ${oidc.issuer} answers.`);
   const clock = checkClock(response.headers.get("Date"), sentMs);
-  return [discovered, ...clock, await checkCallback(endpoint, oidc.clientId, publicUrl)];
+  return [discovered, ...clock, await checkCallback(login, oidc.clientId, publicUrl)];
 }
 
 /** Compares the clock with that of the provider, which states it to the second. */
@@ -43,7 +45,7 @@ function checkClock(date: string | null, sentMs: number): Finding[] {
  * Checks that the address of the callback is registered: a provider sends an error back to that address, and shows a page of its
  * own for another one. `prompt=none` asks for a log-in without any page.
  */
-async function checkCallback(endpoint: string, clientId: string, publicUrl: string): Promise<Finding> {
+async function checkCallback(endpoint: URL, clientId: string, publicUrl: string): Promise<Finding> {
   const callback = `${publicUrl}/login/callback`;
   const url = new URL(endpoint);
   const query = { client_id: clientId, redirect_uri: callback, response_type: "code", scope: "openid", prompt: "none" };
