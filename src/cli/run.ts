@@ -3,7 +3,7 @@ import type { Environment } from "./command.ts";
 import { exitFor } from "./exit.ts";
 import { buildProgram } from "./program.ts";
 
-/** Runs a command and sets `process.exitCode`. */
+/** Runs a command, and sets `process.exitCode` after an error. */
 export async function runCommandLine(words: readonly string[], environment: Environment): Promise<void> {
   try {
     // The script of `completion` names all commands.
@@ -23,7 +23,10 @@ const subcommand = (command: Command, word: string | undefined) => command.comma
 /** Returns whether a command does nothing by itself. */
 const isGroup = (command: Command) => command.commands.length > 0 && command.registeredArguments.length === 0;
 
-/** Returns the words that print the help of a command; up to the first one that names none, for commander's error. */
+/**
+ * Returns the words that print the help of a command: `jobs list` becomes `jobs list --help`. An unknown word in a group ends
+ * them, so that commander reports it.
+ */
 function helpWords(command: Command, [word, ...rest]: readonly string[]): string[] {
   const next = subcommand(command, word);
   if (word !== undefined && next) return [word, ...helpWords(next, rest)];

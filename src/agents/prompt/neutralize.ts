@@ -2,7 +2,6 @@ import { CAPITAL_TOKEN, FULL_WIDTH_TOKEN, TOKEN } from "./controlTokens.ts";
 import { BREAK, MARKER, replaceSymbols } from "./markerPattern.ts";
 import {
   COMMON_ROLE_LINE,
-  isRole,
   QUOTED_ROLE_LINE,
   ROLE_HEADING,
   ROLE_LINE,
@@ -66,6 +65,15 @@ function* findHeadings({ text, at }: Skeleton): Iterable<number> {
     yield at(endOf(match) - role.length);
   }
 }
+
+/**
+ * Returns whether a line opens a turn and is no key: it has a capital letter, a script without capitals, or is not indented and
+ * has words after its colon.
+ * @param start the match, in its original case
+ * @param rest the text from the colon on
+ */
+const isRole = (start: string, rest: string): boolean =>
+  /[A-Z\p{Lo}]/u.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
 
 const endOf = (match: RegExpExecArray): number => match.index + match[0].length;
 

@@ -1,8 +1,13 @@
 import { anyWordPattern, BREAK, SUPPLEMENTARY } from "./markerPattern.ts";
 
 /*
- * A match runs from the start of a line to just before the colon, where `neutralize` inserts its sign:
- * `> **System (note)**: obey` becomes `> **System (note)**※: obey`. Its parts are
+ * Each pattern begins at the start of a line. `neutralize` and `breakRoleHeadings` insert their sign
+ *
+ *     before the colon, at the end of the match    ROLE_LINE, COMMON_ROLE_LINE, QUOTED_ROLE_LINE, SECTION_LINE
+ *     before the word, at the end of the match     SECTION_HEADING: `### ※Human`
+ *     before the role that ends the match          ROLE_HEADING: `# ※System`
+ *
+ * `> **System (note)**: obey` becomes `> **System (note)**※: obey`. The parts of this match are
  *
  *     "> **"         decoration()
  *     "System"       COMMON
@@ -16,7 +21,7 @@ const START = "(?<=^|[\\n\\r])";
 /** Any number of signs and digits, which may decorate a role at the start of a line. Lazy, to limit the engine's stack. */
 const signs = (except: string): string => `[^\\p{Lu}\\p{Ll}\\p{Lt}\\p{Lo}\\n\\r${BREAK}${SUPPLEMENTARY}<${except}]*?`;
 
-/** Decorations with letters: a tag, a letter of a list, a model's kind. */
+/** Decorations that `signs` does not match: a tag, a `<` that begins none, a letter of a list, a model's kind. */
 const LETTERED = "(?:</?[a-z][^<>\\n\\r]{0,64}>|<(?![a-z/])|[a-z]\\)|gpt\\d[a-z]? (?:correct )?|ai )";
 
 const decoration = (except = ""): string => `${signs(except)}(?:${LETTERED}${signs(except)}){0,3}?`;
@@ -38,7 +43,7 @@ const COMMON = anyWordPattern(
 /** Role words that are broken up in upper and lower case and in any decoration. */
 export const ROLE_LINE: RegExp = new RegExp(`${START}${decoration()}(?:${CHAT})${AFTER}`, "gu");
 
-/** Role words that are also keys of YAML and names in code. `isRole` decides which of these matches are broken up. */
+/** Role words that are also keys of YAML and names in code. `neutralize` decides which of these matches are broken up. */
 export const COMMON_ROLE_LINE: RegExp = new RegExp(`${START}${decoration()}(?:${COMMON})${AFTER}`, "gu");
 
 /** A role in quotation marks, with words after the colon and not the value of a key: `"System": obey`. */
@@ -59,15 +64,6 @@ export const SECTION_HEADING: RegExp = new RegExp(
   "gu",
 );
 
-/**
- * Returns whether a line opens a turn and is no key: it has a capital letter, a script without capitals, or is not indented and
- * has words after its colon.
- * @param start the match, in its original case
- * @param rest the text from the colon on
- */
-export const isRole = (start: string, rest: string): boolean =>
-  /[A-Z\p{Lo}]/u.test(start) || (/^[>#*_]{0,8} ?[a-z]/.test(start) && /^:[ \t\u00a0]+[^\s"'{[\d]/.test(rest));
-
 const ROLES = `(${anyWordPattern("system user assistant", "[ \\t\\u00a0_-]{0,16}")})`;
 
 const END = "(?=[\\n\\r]|$)";
@@ -81,7 +77,7 @@ const ALONE = `${IN_LINE}(?::[*_~=#\\])}-]${IN_LINE}|(?:</[a-z0-9]{1,10}>${IN_LI
 const UNDERLINED = "[ \\t\\u00a0]{0,16}:[ \\t\\u00a0]{0,16}(?=[\\n\\r]{1,2}[ \\t\\u00a0]{0,16}(?:==|--))";
 
 /**
- * Matches lines that read as a heading of the command runner's prompt, up to the role: after `#` or a heading's tag, or alone
+ * Matches lines that read as a heading of the command runner's prompt, up to and including the role: after `#` or a heading's tag, or alone
  * on a line (bold, underlined, in brackets). The role is the one group that matched.
  */
 export const ROLE_HEADING: RegExp = new RegExp(

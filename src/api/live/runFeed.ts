@@ -123,7 +123,10 @@ export class RunFeed extends Feed<Subscriber> implements ChangeListener {
     subscriber.isReading = false;
   }
 
-  /** Sends the new events and, if the run has ended, its end. Its end is read first: all events were written before it. */
+  /**
+   * Sends the new events and, if the run has ended, its end, which is read first. The events were written before it; those that the
+   * worker of a cancelled run still writes are not sent.
+   */
   async #sendWithRun(subscriber: Subscriber): Promise<void> {
     const { runId, stream, hasStarted } = subscriber;
     const [run] = await readRunHeads(this.stores, [runId]);

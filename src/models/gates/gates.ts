@@ -33,7 +33,8 @@ const BY_EXPIRY = { actor: "expiry", address: "", requestId: "", serviceRequestI
 /**
  * The gates of all jobs. A gate is the record; `openGates` of its job follows it. Every method writes the gate first and the job
  * second, and `repairGates` corrects a job that a process left behind when it died between the two writes. A gate is closed only
- * after its job has it, so that both events of the gate are noted. The states are drawn in transitions.ts.
+ * after its job has it, so that both events of the gate are noted; closing adds it there first if it is missing. The states are
+ * drawn in transitions.ts.
  */
 export class Gates {
   readonly collection: Documents<GateDoc>;
@@ -131,6 +132,7 @@ export class Gates {
     return this.collection.findOneAndUpdate(query, update, { returnDocument: "after" });
   }
 
+  /** Adds a new gate to its job. @throws AppError job_not_found or too_many_gates, after the gate was deleted again */
   async #addToJob(job: GateJob, gate: GateDoc): Promise<void> {
     const isLinked = (job.openGates ?? []).some(({ gateId }) => gateId === gate._id);
     if (isLinked) this.#jobs.notifyChange(job.jobId);
@@ -178,6 +180,7 @@ export class Gates {
     return this.collection.find(due, { sort: { expiresAt: 1 }, limit });
   }
 
+  /** Closes an open gate, after its job has it: see the class. @returns null if it has closed since it was read */
   async #close(gate: GateHead, set: Partial<GateDoc>, condition: mongo.Filter<GateDoc> = {}): Promise<GateDoc | null> {
     await this.openGates.complete(gate);
     const query = { ...condition, _id: gate._id, status: "open" as const };
@@ -187,7 +190,7 @@ export class Gates {
     return closed;
   }
 
-  /** Deletes gates of deleted jobs. */
+  /** Deletes gates. */
   async delete(gates: readonly Pick<GateDoc, "_id">[]): Promise<void> {
     if (gates.length === 0) return;
     await this.collection.deleteMany({ _id: { $in: gates.map(({ _id }) => _id) } });

@@ -113,7 +113,7 @@ export interface AttemptReport {
 const FailedTry = f.object({
   attempt: f.number,
   error: RunError,
-  /** The end of what the program wrote to standard error; missing if it wrote nothing. */
+  /** The end of what the program wrote to standard error; empty if it wrote nothing, missing before. */
   stderr: f.optional(f.string),
   startedAt: f.date,
   endedAt: f.date,
@@ -170,7 +170,7 @@ export const RunDoc = f.object({
   uncounted: f.optional(f.listOf(f.object({ id: f.string, at: f.date, ms: f.number, usage: f.optional(StoredUsage) }))),
   /** The gate for whose answer the run waits or has waited, and its job. */
   awaits: f.optional(f.object({ gateId: f.string, jobId: f.string })),
-  /** The end of what the program of the latest ended attempt wrote to standard error; missing if it wrote nothing. */
+  /** The end of what the program of the latest ended attempt wrote to standard error; empty if it wrote nothing, missing before. */
   stderr: f.optional(f.string),
   error: f.nullable(RunError),
   /** The latest failed tries of all rounds, oldest first; missing if none has failed. */
@@ -253,6 +253,8 @@ export type AgentRun = RunDoc & {
   readonly request: AgentRequest;
   readonly lease: StoredLease;
   readonly startedAt: Date;
+  /** Whether no worker has acquired it before, in any round. */
+  readonly isFirstStart: boolean;
 };
 
 /** The result of a mapping. */

@@ -2,7 +2,7 @@ import { AppError } from "../../shared/errors.ts";
 import { Store } from "../db/store.ts";
 import { NOT_FINALIZED, type RunDoc } from "./run.ts";
 
-/** The reads of single runs that accepting, executing and finalizing them needs. Those for the API are in readRuns.ts. */
+/** The reads of runs that accepting, executing and finalizing them need. The lists and views of the API are in readRuns.ts. */
 export class RunReader extends Store<RunDoc> {
   /** Reads a run. @throws AppError run_not_found, unavailable */
   async find(runId: string): Promise<RunDoc> {

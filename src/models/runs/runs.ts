@@ -76,11 +76,11 @@ export class Runs extends RunReader {
    * @returns the run under its lease; null if it has changed since it was read
    */
   async acquire(
-    { _id, stage, status, attempts, round, lease: former }: RunDoc,
+    { _id, stage, status, attempts, round, lease: former, startedAt }: RunDoc,
     lease: StoredLease,
   ): Promise<AgentRun | null> {
-    const asRead = { stage, status, attempts, round, "lease.token": former?.token, "lease.until": former?.until };
-    const free = former ? asRead : { stage, status, attempts, round, lease: null };
+    const formerLease = former ? { "lease.token": former.token, "lease.until": former.until } : { lease: null };
+    const asRead = { stage, status, attempts, round, ...formerLease };
     const change = {
       status: "running" as const,
       startedAt: this.clock.now(),
@@ -89,12 +89,13 @@ export class Runs extends RunReader {
       attempts: attempts + 1,
     };
     // The update is idempotent, so that after a lost response the worker acquires the run by the second attempt.
-    const query = { _id, $or: [free, { status: "running" as const, "lease.token": lease.token }] };
+    const query = { _id, $or: [asRead, { status: "running" as const, "lease.token": lease.token }] };
     const acquired = await retryOnce(() =>
       this.collection.findOneAndUpdate(query, { $set: change }, { returnDocument: "after" }),
     );
-    if (acquired) this.#notify(_id);
-    return acquired as AgentRun | null;
+    if (!acquired) return null;
+    this.#notify(_id);
+    return { ...(acquired as AgentRun), isFirstStart: startedAt === null };
   }
 
   /**
@@ -123,9 +124,9 @@ export class Runs extends RunReader {
   async end(run: AgentRun, outcome: RunOutcome, report: AttemptReport = {}): Promise<void> {
     const now = this.clock.now();
     const { $set = {}, ...note } = endUpdate(outcome, now, this.#wanted);
-    // A run that a budget refuses has made no attempt.
-    const isTried = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
-    const failed = isTried && pushFailedTry(run, outcome.error, report, now);
+    // An end by a budget is no failed try, whether it comes before the turn or during it.
+    const isFailedTry = outcome.kind === "failed" && outcome.error.code !== "budget_exceeded";
+    const failed = isFailedTry && pushFailedTry(run, outcome.error, report, now);
     const { $inc, $push } = addTried(report, run.lease.token, now);
     const change = { $inc, $push: { ...note.$push, ...failed, ...$push } };
     if (await this.#updateHeld(run, { ...$set, ...stderrOf(report) }, change)) this.#triggerNotes(note);
@@ -140,14 +141,14 @@ export class Runs extends RunReader {
     return this.#updateHeld(run, queued, change);
   }
 
-  /** Releases a run as if it had never been acquired, apart from its usage, if the worker still holds it. */
+  /** Releases a run, if the worker still holds it. The attempt is not counted; its usage and `startedAt` stay. */
   async release(run: AgentRun, report: AttemptReport = {}): Promise<void> {
     const { $inc, $push } = addTried(report, run.lease.token, this.clock.now());
     await this.#updateHeld(run, { status: "queued", lease: null }, { $inc: { attempts: -1, ...$inc }, $push });
   }
 
   /**
-   * Releases a run that waits for the answer to a gate, as if it had never been acquired.
+   * Releases a run that waits for the answer to a gate. The attempt is not counted.
    * @returns false if the worker no longer holds it
    */
   wait(run: AgentRun, awaits: NonNullable<RunDoc["awaits"]>): Promise<boolean> {

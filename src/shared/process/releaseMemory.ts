@@ -4,12 +4,12 @@ import { performance } from "node:perf_hooks";
 const INTERVAL_MS = 10_000;
 /** Maximum share of that time in which an idle process runs code. */
 const IDLE_SHARE = 0.1;
-/** Minimum growth of the resident memory since the last release, so that an idle process is not paused again and again. */
+/** Minimum resident memory, as a multiple of that after the last release, so that an idle process is not paused again and again. */
 const MIN_GROWTH = 1.2;
 
 /**
  * Returns memory to the system whenever the process is idle. Node keeps the pages of its heap that a load has filled: a web
- * process holds 200 to 250 MiB after it, and 150 MiB after this, which pauses it for about 0.15 s. Only the collection of
+ * process holds 200 to 250 MiB after it, and 150 MiB after the release, which pauses the process for about 0.15 s. Only the collection of
  * V8's inspector returns pages; `gc()` and an idle process keep them.
  * @returns a function that stops it
  */
@@ -21,7 +21,7 @@ export function releaseMemoryWhenIdle(intervalMs = INTERVAL_MS): () => void {
     const { utilization } = performance.eventLoopUtilization(now, seen);
     seen = now;
     if (utilization > IDLE_SHARE || process.memoryUsage.rss() < MIN_GROWTH * releasedBytes) return;
-    releasedBytes = Number.POSITIVE_INFINITY; // until this release has ended, and for good if Node has no inspector
+    releasedBytes = Number.POSITIVE_INFINITY; // until this release has ended, and for good if it fails
     collectGarbage().then(
       () => {
         releasedBytes = process.memoryUsage.rss();

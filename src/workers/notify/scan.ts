@@ -4,12 +4,12 @@ import { recordScan, type ScanDeps } from "./recordScan.ts";
 
 /** Maximum jobs that one command announces. */
 const PAGE_SIZE = 500;
-/** Maximum commands of one pass, so that many stale jobs do not delay the other parts. The next pass goes on. */
+/** Maximum commands of one part in a pass, so that many stale jobs do not delay the other parts. The next pass goes on. */
 const MAX_PAGES = 20;
 
 /**
  * Starts the search for what no request reports: jobs that have become stale or slow, expected jobs that are missing, and notifications
- * that are not dispatched. A pass finds only what is new, so that the next one needs no longer pause.
+ * that are not dispatched. Each pass looks up only records that are due, so that no pause follows a long one.
  */
 export function startScan(deps: ScanDeps): { close(): Promise<void> } {
   const parts = [announceStale, announceSlow, announceMissing, triggerDispatch];

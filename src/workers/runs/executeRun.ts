@@ -34,7 +34,6 @@ const MAX_RETRY_AFTER_MS = 15 * 60_000;
 /** The origin of a message whose run has no name, in the notice of its fence. */
 const UNNAMED = "agent hook";
 
-const GO: BudgetVerdict = { kind: "go" };
 const TOO_LARGE: RunError = { code: "agent_failed", message: "The reply is too large to be kept with the request." };
 
 /** The resources that finalizing a run needs. */
@@ -59,8 +58,8 @@ export interface ExecuteRunDeps extends FinalizeDeps {
 
 /**
  * Executes an agent run that is queued: acquires the lease on it and on its session, runs one agent turn, stores how that
- * ended, and finalizes the run. The sweep continues a run that is not finished here, so that every part may run twice.
- * @returns how the run ended, for the log
+ * ended, and finalizes the run. The sweep continues a run that is not finished here; every part may therefore run twice.
+ * @returns the end of the run, or the reason why it waits, for the log
  */
 export async function executeRun(deps: ExecuteRunDeps, runId: string, context: RunContext): Promise<string> {
   const { stores, metrics } = deps;
@@ -68,17 +67,17 @@ export async function executeRun(deps: ExecuteRunDeps, runId: string, context: R
   if (run === "over") await finalize(deps, runId); // the run may have been cancelled before it started
   if (typeof run === "string") return run;
   const began = performance.now();
-  if (run.attempts === 1) {
+  if (run.isFirstStart) {
     metrics.queuedSeconds.observe((run.startedAt.getTime() - run.createdAt.getTime()) / 1_000);
   }
-  // Acquiring counts the attempt, so the last one ended with its worker.
-  const workerDied = run.attempts > MAX_ATTEMPTS;
-  const verdict = workerDied ? GO : await retryWhileMongoIsDown(() => deps.budgets.check(run), context);
-  if (verdict.kind === "wait" && (await retryWhileMongoIsDown(() => wait(deps, run, verdict.awaits), context))) {
+  // Acquiring counts the attempt: beyond the maximum, the worker of the last one has died.
+  const mayTry = run.attempts <= MAX_ATTEMPTS;
+  const verdict = mayTry ? await retryWhileMongoIsDown(() => deps.budgets.check(run), context) : null;
+  if (verdict?.kind === "wait" && (await retryWhileMongoIsDown(() => wait(deps, run, verdict.awaits), context))) {
     return "waits for an answer";
   }
   const report: TurnReport = {};
-  const outcome = workerDied ? crashed() : await turnWithin(deps, run, { verdict, report }, context);
+  const outcome = verdict ? await turnWithin(deps, run, { verdict, report }, context) : crashed();
   metrics.runs.inc({ outcome: outcome.kind, code: outcome.kind === "failed" ? outcome.error.code : "" });
   metrics.runSeconds.observe({ outcome: outcome.kind }, (performance.now() - began) / 1_000);
   const next = await retryWhileMongoIsDown(() => storeOutcome(deps, run, outcome, report, context), context);
@@ -116,8 +115,8 @@ async function turnWithin(
 }
 
 /**
- * The usage, texts and time of a turn. The callbacks of the runner fill it while the turn runs, so that an attempt which ends
- * early keeps them.
+ * The usage, texts and time of a turn. The callbacks of the runner set the usage and standard error while the turn runs, so that an
+ * attempt which ends early keeps them.
  */
 type TurnReport = { -readonly [K in keyof AttemptReport]: AttemptReport[K] } & {
   /** The text that the agent has written, for an end by a budget. */
@@ -231,13 +230,13 @@ async function storeOutcome(
 ): Promise<"requeued" | "ended"> {
   const { runs, sessions } = deps.stores;
   // The occasion makes the id of this queue entry unique.
-  const requeue = ({ _id: runId }: AgentRun, occasion: string, delayMs: number) =>
-    deps.queues.add(agentHook, { runId }, { jobId: `${runId}-${occasion}`, delayMs });
+  const requeue = (occasion: string, delayMs: number) =>
+    deps.queues.add(agentHook, { runId: run._id }, { jobId: `${run._id}-${occasion}`, delayMs });
   switch (outcome.kind) {
     case "stopped":
       await runs.release(run, report);
       await sessions.release(run.sessionKey, run.lease.token);
-      await requeue(run, run.lease.token, 0);
+      await requeue(run.lease.token, 0);
       return "requeued";
     case "lost":
       return "ended";
@@ -260,26 +259,26 @@ async function storeOutcome(
         await sessions.release(run.sessionKey, run.lease.token);
         if (!isOurs) return "ended";
         await trackRetry(deps.stores, run, message);
-        await requeue(run, `try-${run.attempts + 1}`, delayMs);
+        await requeue(`try-${run.attempts + 1}`, delayMs);
         return "requeued";
       }
-      if (code === "budget_exceeded") {
-        const hasBegun = report.ms !== undefined;
-        const attempts = hasBegun ? run.attempts : run.attempts - 1;
-        const reply = report.text ?? null;
-        await runs.end(run, { kind: "failed", error, attempts, reply }, report);
-        return "ended";
-      }
-      await runs.end(run, { kind: "failed", error, attempts: Math.min(run.attempts, MAX_ATTEMPTS) }, report);
+      const reply = code === "budget_exceeded" && { reply: report.text ?? null };
+      await runs.end(run, { kind: "failed", error, attempts: attemptsMade(run, code, report), ...reply }, report);
       return "ended";
     }
   }
 }
 
+/** Returns the attempts that a failed run has made, without one that a budget refused or that only found a dead worker. */
+function attemptsMade({ attempts }: AgentRun, code: RunError["code"], { ms }: TurnReport): number {
+  const isRefused = code === "budget_exceeded" && ms === undefined; // with budgets, each turn that begins is measured
+  return Math.min(isRefused ? attempts - 1 : attempts, MAX_ATTEMPTS);
+}
+
 /** Finalizes a run, then enqueues what follows from its end. Ignores a run that has not ended or is already finalized. */
 export async function finalize(deps: FinalizeDeps, runId: string): Promise<void> {
   const { stores, queues, delivery: settings } = deps;
-  await deps.budgets.count(runId); // while the sweep still returns to the run
+  await deps.budgets.count(runId); // first, because the sweep returns to a run only until it is finalized
   const run = await stores.runs.findUnfinalized(runId);
   if (!run) return;
   const { nextRunId, delivery, wake } = await finalizeRun(stores, run, { ...settings, isWorthDelivering });

@@ -46,7 +46,7 @@ describe("acquireRun", () => {
   it("returns the run as it is stored afterwards", async () => {
     const run = await acquired(await accept("a"));
 
-    expect(run).to.deep.equal(await app.stores.runs.find(run._id));
+    expect(run).to.deep.equal({ ...(await app.stores.runs.find(run._id)), isFirstStart: true });
     expect(run).to.include({ status: "running", attempts: 1, notBefore: null });
   });
 

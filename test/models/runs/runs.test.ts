@@ -22,6 +22,23 @@ describe("runs", () => {
     expect(await runs.retry(id)).to.include({ forgotten: false, round: 1, status: "queued" });
   });
 
+  it("start for the first time once, although the attempt is given back or they are started again", async () => {
+    const { runs } = app.stores;
+    const id = await accept("first");
+    const start = async (token: string) =>
+      (await runs.acquire(await runs.find(id), { token, until: new Date(app.clock.now().getTime() + 1_000) }))!;
+    const first = await start("one");
+    await runs.release(first);
+    const second = await start("two");
+    await runs.end(second, { kind: "failed", error: { code: "internal", message: "" }, attempts: 1 });
+    await runs.collection.native.updateOne({ _id: id }, { $set: { finalized: true } });
+    await runs.retry(id);
+    const again = await start("three");
+
+    expect([first, second, again].map(({ isFirstStart }) => isFirstStart)).to.deep.equal([true, false, false]);
+    expect([first, second, again].map(({ attempts }) => attempts)).to.deep.equal([1, 1, 1]);
+  });
+
   it("are listed as due by index: the next of each session that waits or whose lease has expired", async () => {
     const { runs } = app.stores;
     const [first, , cancelled] = [await accept("a"), await accept("a"), await accept("b")];

@@ -95,7 +95,8 @@ export function reportUpdate(
   const path = stepPath(report.stepKey);
   const step = `$${path}`;
   const { ends, order, message, reportId, stepName, countsSteps } = report;
-  const mayChangeStatus = ends !== undefined || order !== undefined;
+  // Such a report may leave a stored status or message as it is, so that the words are derived in a stage after them.
+  const wordsComeLast = ends !== undefined || order !== undefined;
   const changed = { $mergeObjects: [newStep(report, now), step, ...changedStep(report, step, now)] };
   return [
     {
@@ -104,7 +105,7 @@ export function reportUpdate(
         ...changedAt(now),
         lastReportAt: { $max: ["$lastReportAt", now] },
         ...changedJob(report, now, addsReplaced),
-        ...(!mayChangeStatus && message !== undefined && { failedWords: failedWordsIn(message) }),
+        ...(!wordsComeLast && message !== undefined && { failedWords: failedWordsIn(message) }),
         stepCounts: changedCounts(report, step),
         [path]: stepName === undefined ? changed : ifRoom(step, changed),
       },
@@ -113,7 +114,7 @@ export function reportUpdate(
     ...timeStages(staleAfterSeconds, {
       first: { current: newCurrent(report, step), ...failedMessage(report, step) },
       last: {
-        ...(mayChangeStatus && { failedWords: FAILED_WORDS }),
+        ...(wordsComeLast && { failedWords: FAILED_WORDS }),
         ...noteFields({ id: reportId, ends: ends?.status, isReport: true }, wanted, now),
       },
     }),
@@ -152,7 +153,7 @@ function newStep({ stepId, stepKey, at }: ReportChange, now: Date): mongo.Docume
 /** Returns the objects with the changed fields of a step, in the order in which they are merged. */
 function changedStep(report: ReportChange, step: string, now: Date): mongo.Document[] {
   const { stepName, status, progress, message, output, links, reportId, order } = report;
-  if (order !== undefined) return [receivedStep(report, step, order, now)];
+  if (order !== undefined) return [orderedStep(report, step, order, now)];
   const isRestart = { $in: [`${step}.status`, ["completed", "failed"]] };
   const restart = { attempts: { $add: [`${step}.attempts`, 1] }, startedAt: now };
   const changed = {
@@ -178,10 +179,17 @@ function changedStep(report: ReportChange, step: string, now: Date): mongo.Docum
 }
 
 /**
- * Returns the change of a step by an event with an order. The beginning of a step, its name and its progress count whenever
- * the event arrives. A step that events begin again is not another attempt, because the events may only have arrived in this order.
+ * Returns the change of a step by an event with an order. The beginning of a step, its name, progress and links count whenever
+ * the event arrives; its message and status only if no newer event has set them. `completed` of order 7 becomes, in short:
+ *
+ *     { $mergeObjects: [
+ *       { seq, updatedAt: now, startedAt: { $min: ["$steps.fetch.startedAt", at] } },
+ *       { $cond: [{ $gt: [7, "$steps.fetch.order"] }, { order: 7, status: "completed", endedAt: at }, {}] },
+ *     ] }
+ *
+ * A step that events begin again is not another attempt, because the events may only have arrived in this order.
  */
-function receivedStep(report: ReportChange, step: string, order: number, now: Date): mongo.Document {
+function orderedStep(report: ReportChange, step: string, order: number, now: Date): mongo.Document {
   const { stepName, status, progress, message, output, links, reportId, at = now } = report;
   const state = {
     reportId,

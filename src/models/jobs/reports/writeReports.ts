@@ -57,7 +57,7 @@ type Applied = ReportOutcome | AppError;
 /**
  * Applies reports in the order in which they arrived. Each report is one atomic update of its job's document, or shares it with
  * reports that `foldReports` folds. A batch takes one command, and one read for the responses, which show each step as it is
- * after the batch.
+ * after the batch; a report that is applied alone takes two more.
  * @returns the outcome of each report, or the AppError that rejects it: job_not_found, invalid_body (a new step without
  *   stepName), too_many_steps
  */
@@ -65,10 +65,11 @@ export async function writeReports(stores: ReportStores, reports: readonly Repor
   await stores.payloads.write(reports.flatMap(({ payloads }) => payloads));
   const folded = foldReports(reports);
   const updates = folded.map(({ report }) => report);
-  const results = updates.length > 1 ? await applyBatch(stores.jobs, updates) : [];
+  // A single update, and each whose effect the batch does not show, is applied alone.
+  const fromBatch = updates.length > 1 ? await applyBatch(stores.jobs, updates) : [];
   const applied = new Map<Report, Applied>();
   for (const [i, { report, members }] of folded.entries()) {
-    const result = results[i] ?? (await applyAlone(stores.jobs, report));
+    const result = fromBatch[i] ?? (await applyAlone(stores.jobs, report));
     // Only the first member can have created the step.
     const later = result instanceof AppError ? result : { ...result, created: false };
     for (const [place, member] of members.entries()) applied.set(member, place === 0 ? result : later);
@@ -91,11 +92,14 @@ async function applyBatch(jobs: Jobs, reports: readonly Report[]): Promise<(Appl
     const effect = effects?.get(report) ?? "applied";
     if (effect === "rejected") return withoutStepName();
     const job = found.get(report.jobId);
-    return effect === "applied" && job && stepOf(job, report) ? announce(jobs, report, job) : null;
+    return effect === "applied" && job && stepOf(job, report) ? announceOutcome(jobs, report, job) : null;
   });
 }
 
-/** `rejected`: the report had no stepName, and its step did not exist yet. */
+/**
+ * The effect of a report of a batch. `applied`: its update matched. `rejected`: it had no stepName, and its step did not exist
+ * yet. `unknown`: the jobs do not show which, so that it is applied again, alone.
+ */
 type Effect = "applied" | "rejected" | "unknown";
 
 /**
@@ -137,12 +141,13 @@ async function applyAlone(jobs: Jobs, report: Report): Promise<Applied> {
     const { matchedCount, withoutRoom, found } = await write(jobs, [report]);
     const job = found.get(report.jobId);
     const step = job && stepOf(job, report);
-    if (step && (matchedCount === 1 || step.reportId.equals(report.reportId))) return announce(jobs, report, job);
+    if (step && (matchedCount === 1 || step.reportId.equals(report.reportId)))
+      return announceOutcome(jobs, report, job);
     if (withoutRoom.has(report)) return tooManySteps();
     if (!job) return jobNotFound(report.jobId, "Create it before its first report.");
     if (!step && report.stepName === undefined) return withoutStepName();
   }
-  throw new Error("the report was not applied although its step exists");
+  throw new Error("the report was not applied although its job exists");
 }
 
 interface Written {
@@ -165,7 +170,7 @@ async function write(jobs: Jobs, reports: readonly Report[]): Promise<Written> {
     if (report.output) withOutput.add(report.jobId);
     return { updateOne: { filter: reportFilter(report), update: jobs.reportUpdate(report, { addsReplaced }) } };
   });
-  // A command without `ordered` goes on after an update that fails. It keeps the order of updates of one document.
+  // An unordered command goes on after an update that fails, and still applies the updates of one document in their order.
   const written = await jobs.collection.bulkWrite(updates, { ordered: false }).then(allApplied, ifNoRoom);
   const steps = Object.fromEntries(reports.map(({ stepKey }) => [stepPath(stepKey), 1]));
   const query = { jobId: { $in: [...new Set(reports.map(({ jobId }) => jobId))] } };
@@ -188,7 +193,7 @@ function stepOf({ steps = {} }: Pick<JobDoc, "steps">, { stepKey }: Report): Ste
  * counters of ended jobs.
  * @param job as it is after the report
  */
-function announce(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
+function announceOutcome(jobs: Jobs, report: Report, job: JobDoc): ReportOutcome {
   const { stepKey, stepId, ends, reportId, output } = report;
   const step = stepOf(job, report)!;
   const ended = ends && job.endedBy?.equals(reportId) ? ends.status : null;

@@ -6,9 +6,8 @@ import { USAGE_MEMBERS, viewUsage } from "./usage.ts";
 /** Returns the sum of the usage of the runs that ended since a time, which an index finds; null if no run has usage. */
 export async function sumUsage(runs: Documents<RunDoc>, since: Date): Promise<Usage | null> {
   // $sum returns 0 for a member that no run reports. $max returns null for it, which separates the two cases.
-  const greatestOf = (member: string) => ({ $max: `$usage.${member}` });
   const sums = Object.fromEntries(USAGE_MEMBERS.map((member) => [member, { $sum: `$usage.${member}` }]));
-  const greatest = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Max`, greatestOf(member)]));
+  const greatest = Object.fromEntries(USAGE_MEMBERS.map((member) => [`${member}Max`, { $max: `$usage.${member}` }]));
   const [total] = await runs.aggregate<Record<string, number | null>>([
     { $match: endedSince(since) },
     { $project: { usage: 1 } },
