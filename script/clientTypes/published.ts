@@ -106,7 +106,7 @@ export const TYPES = {
     GateAnswer: { schema: AnswerBody, about: "The answer to a gate." },
   },
   "runs.ts": {
-    Usage: { schema: Usage, about: "What agent runs used.", python: "UsageRecord" },
+    Usage: { schema: Usage, about: "The usage of agent runs.", python: "UsageRecord" },
     RunStatus: { schema: RunStatus, about: "The status of a run.", python: "RunStatus" },
     RunError: { schema: RunError, about: "Why a run failed.", python: "RunErrorRecord" },
     FailedRunAttempt: {
@@ -122,7 +122,7 @@ export const TYPES = {
     WaitsFor: { schema: WaitsFor, about: "Why a queued run has not started.", python: "WaitsForRecord" },
     RunSummary: { schema: RunHead, about: "A run as in live events." },
     Run: { schema: Run, about: "A run of an agent, as the service returns it.", python: "RunRecord", partial: true },
-    RunRequest: { schema: RunRequest, about: "What a run received, and the call of a mapped hook that caused it." },
+    RunRequest: { schema: RunRequest, about: "The input of a run, and the call of a mapped hook that caused it." },
   },
   "deliveries.ts": {
     DeliveryKind: { schema: DeliveryKind, about: "The kind of a delivery.", python: "DeliveryKind" },

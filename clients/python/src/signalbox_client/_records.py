@@ -308,7 +308,7 @@ class GateRecord(_GateRecord, total=False):
 
 
 class UsageRecord(TypedDict):
-    """What agent runs used."""
+    """The usage of agent runs."""
 
     #: All tokens of the prompts, cached ones included. Null if it was not reported.
     inputTokens: int | None
