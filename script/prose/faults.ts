@@ -22,7 +22,7 @@ const WORDS: readonly (readonly [pattern: RegExp, advice: string])[] = [
 /** Returns the fault of the first word of a sentence, if it has one. */
 export function beginningFault(text: string): string | undefined {
   const [beginning] = NO_BEGINNING.exec(text) ?? [];
-  if (!beginning || text.includes("?")) return undefined;
+  if (!beginning || text.endsWith("?")) return undefined;
   return `it begins with "${beginning}" and is no question: begin with the subject`;
 }
 

@@ -33,8 +33,12 @@ const COMMENT_LINE = /^\s*(?:\/\*\*|\*|\/\/) (?=[A-Z])/;
 /** Returns the comments of a source that begin a line with a word that begins only questions. */
 export function faultsInComments(source: string): { line: number; message: string }[] {
   return source.split("\n").flatMap((text, i) => {
-    const sentence = text.replace(COMMENT_LINE, "");
-    const fault = sentence === text ? undefined : beginningFault(sentence.replace(/ *\*\/$/, ""));
+    if (!COMMENT_LINE.test(text)) return [];
+    const [sentence = ""] = text
+      .replace(COMMENT_LINE, "")
+      .replace(/ *\*\/$/, "")
+      .split(BETWEEN_SENTENCES);
+    const fault = beginningFault(sentence);
     return fault ? [{ line: i + 1, message: `${fault}: ${sentence.slice(0, 100)}` }] : [];
   });
 }

@@ -19,6 +19,9 @@ export function backoff({ initialMs, maxMs, jitter = 0 }: BackoffOptions): (fail
   };
 }
 
+/** Maximum pause that is obeyed, whatever a service asks for: one day. A timer of more than 24.8 days would fire at once. */
+export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+
 /** Returns the milliseconds that a `Retry-After` header asks for, in seconds or as a date; null without a valid one. */
 export function retryAfterMs(headers: Headers, now = Date.now()): number | null {
   const value = headers.get("Retry-After")?.trim();

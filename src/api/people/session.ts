@@ -20,7 +20,7 @@ const MAX_GROUPS = 150;
 const MAX_SUBJECT_CHARS = 255;
 const MAX_NAME_CHARS = 60;
 const DIGEST_CHARS = 12;
-const DIGESTS = /.{12}/g;
+const DIGESTS = new RegExp(`.{${DIGEST_CHARS}}`, "g");
 
 /**
  * Seals and opens the sessions of people, which are stored nowhere. A session holds the digests of the groups in place of the

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { unescape as percentDecoded } from "node:querystring";
 import { type Dispatcher, request } from "undici";
 import { signingKeys } from "../../shared/access/signingKeys.ts";
-import { retryAfterMs } from "../../shared/backoff.ts";
+import { MAX_RETRY_AFTER_MS, retryAfterMs } from "../../shared/backoff.ts";
 import { readCallbackUrl } from "../../shared/outbound/callbackUrl.ts";
 import { version } from "../../shared/process/version.ts";
 import { withDeadline } from "../../shared/timeouts.ts";
@@ -13,8 +13,6 @@ import { NOT_ALLOWED, openAllowedConnections, openConnections, type Proxies, typ
 const MAX_ANSWER_BYTES = 16 * 1024;
 /** Limits the time for the rest of an answer, after which its connection is closed instead of used again. */
 const MAX_DUMP_MS = 1_000;
-/** Maximum time for which `Retry-After` is obeyed. */
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 const INVALID_HEADER = "A configured header cannot be sent in a request.";
 
 /** One try to send an event. */

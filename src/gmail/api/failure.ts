@@ -1,4 +1,4 @@
-import { backoff } from "../../shared/backoff.ts";
+import { backoff, MAX_RETRY_AFTER_MS } from "../../shared/backoff.ts";
 import { AppError } from "../../shared/errors.ts";
 import { StartError } from "../../shared/process/lifecycle.ts";
 import { GoogleError } from "./googleError.ts";
@@ -22,7 +22,6 @@ const FIRST_LASTING_RETRY_MS = 60_000;
 const MAX_RETRY_MS = 300_000;
 /** Maximum delay after a failure of our own servers, which serve no other clients. */
 const MAX_OWN_RETRY_MS = 15_000;
-const MAX_RATE_LIMIT_MS = 24 * 3_600_000;
 
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof GoogleError) {
@@ -43,5 +42,5 @@ export function retryDelayMs(failure: Failure, failures: number): number {
   const { isLasting, retryAfterMs = 0, retryWithinMs = MAX_RETRY_MS } = failure;
   const initialMs = isLasting ? FIRST_LASTING_RETRY_MS : FIRST_RETRY_MS;
   const backoffMs = backoff({ initialMs, maxMs: retryWithinMs })(failures);
-  return Math.max(backoffMs, Math.min(retryAfterMs, MAX_RATE_LIMIT_MS));
+  return Math.max(backoffMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
 }

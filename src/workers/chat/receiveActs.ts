@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { InboundSource } from "../../channels/inbound.ts";
-import { backoff } from "../../shared/backoff.ts";
+import { backoff, MAX_RETRY_AFTER_MS } from "../../shared/backoff.ts";
 import type { Timings } from "../../shared/timings.ts";
-import { MAX_LIMIT_MS } from "../deliveries/channelLimiter.ts";
 import { startLeasedTask } from "../leasedTask.ts";
 import type { ChatDeps } from "./chatDeps.ts";
 
@@ -62,7 +61,6 @@ async function receive(
     const { reason, afterMs } = await source(sink, signal);
     if (signal.aborted) return;
     await report(reason);
-    // A timer that is too long for Node fires at once.
-    await pause(Math.min(Math.max(afterMs ?? 0, retryMs(++failures)), MAX_LIMIT_MS), signal);
+    await pause(Math.min(Math.max(afterMs ?? 0, retryMs(++failures)), MAX_RETRY_AFTER_MS), signal);
   }
 }

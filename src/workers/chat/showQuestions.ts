@@ -4,9 +4,8 @@ import type { Part, TextStyle } from "../../channels/markdown/style.ts";
 import { listQuestions, type QuestionDelivery, updateQuestion } from "../../models/deliveries/questions.ts";
 import type { GateDoc } from "../../models/gates/gate.ts";
 import { changedText, closedParagraph, needsForm, shownVersion } from "../../models/gates/shown.ts";
-import { backoff } from "../../shared/backoff.ts";
+import { backoff, MAX_RETRY_AFTER_MS } from "../../shared/backoff.ts";
 import { escapeMarkdown } from "../../shared/notifications/phrases.ts";
-import { MAX_LIMIT_MS } from "../deliveries/channelLimiter.ts";
 import type { ChatDeps } from "./chatDeps.ts";
 import { questionButtons } from "./questionButtons.ts";
 
@@ -69,7 +68,7 @@ async function show(deps: ChatDeps, { asked, gate, isLast }: Shown, signal: Abor
       log.warn({ channel: name, reason: lost.reason }, "the message of a question stays as it is");
     return signal.aborted ? undefined : updateQuestion(stores, asked, done);
   }
-  const limitMs = failed.kind === "rate-limited" ? Math.min(failed.retryAfterMs ?? 0, MAX_LIMIT_MS) : 0;
+  const limitMs = failed.kind === "rate-limited" ? Math.min(failed.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS) : 0;
   const notBefore = new Date(clock.now().getTime() + Math.max(limitMs, retryMs(tries)));
   await updateQuestion(stores, asked, { tries, notBefore });
 }

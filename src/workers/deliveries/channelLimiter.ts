@@ -1,9 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { backoff } from "../../shared/backoff.ts";
+import { backoff, MAX_RETRY_AFTER_MS } from "../../shared/backoff.ts";
 import { TIMINGS, type Timings } from "../../shared/timings.ts";
 
-/** Maximum time for which a rate limit is obeyed, whatever `Retry-After` the service sends. */
-export const MAX_LIMIT_MS = 24 * 3_600_000;
 /** Maximum backoff after a rate limit without `Retry-After`. */
 const MAX_BACKOFF_MS = 5 * 60_000;
 /** Maximum random part added to a backoff, so that workers do not all return at once. */
@@ -16,7 +14,7 @@ const JITTER = 0.25;
  * @param limits the number of consecutive limits without a time, this one included
  */
 export function limitMs(retryAfterMs: number | null, limits: number, timings = TIMINGS.channel): number {
-  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, timings.minLimitMs), MAX_LIMIT_MS);
+  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, timings.minLimitMs), MAX_RETRY_AFTER_MS);
   return backoff({ initialMs: timings.initialBackoffMs, maxMs: MAX_BACKOFF_MS, jitter: JITTER })(limits);
 }
 
